@@ -1,0 +1,84 @@
+import type { Collected } from "../src/domain/adapter.ts";
+import { commitStep } from "../src/domain/advance.ts";
+import { BridgeError } from "../src/domain/errors.ts";
+import { stoppedByUs } from "../src/domain/fact.ts";
+import { apply } from "../src/domain/lifecycle.ts";
+import { concludeOutcome } from "../src/domain/outcome.ts";
+import { fingerprint, type TaskRecord, type TaskResult } from "../src/domain/task.ts";
+import { deadline, pause, type WorkerDeps } from "./deps.ts";
+import type { Following } from "./following.ts";
+
+/**
+ * The last step of a task: outputs collected, verdict and end joined, everything written in one call that is fenced by
+ * the follower's epoch. `changed`: the record moved on meanwhile (a requeue, another follower); look again.
+ */
+export async function conclude(
+  deps: WorkerDeps,
+  follow: Following,
+  stop: AbortSignal,
+): Promise<"done" | "changed"> {
+  const { record, pipeline } = follow;
+  if (record.end === null) return "changed";
+  const collected = await collectOutputs(deps, record, stop);
+  if (collected === null) return "changed";
+  const atMs = await deps.store.now();
+  const findings = pipeline.findings();
+  const judged = concludeOutcome(record.end, findings, stoppedByUs(record.cancel?.atMs ?? null, record.end));
+  const outcome =
+    collected.problem === null ? judged : { ...judged, reason: joined(judged.reason, collected.problem) };
+  const progress = pipeline.progress();
+  const result: TaskResult = {
+    metrics: { ...progress.metrics },
+    artifacts: [...collected.value.artifacts],
+    skipped: [...collected.value.skipped],
+    result: collected.value.result,
+    tail: [...pipeline.tail()],
+    summary: progress.text,
+  };
+  const last = [...pipeline.take(atMs, { final: true }), ...pipeline.conclude(record.end)];
+  const step = apply(record, { kind: "concluded", outcome, result, atMs });
+  const events = [...follow.pending, ...last, ...step.events];
+  const after = await commitStep(deps, record, { record: step.record, events, epoch: follow.epoch });
+  return after === null ? "changed" : "done";
+}
+
+type Gathered = { readonly value: Collected; readonly problem: string | null };
+
+const NOTHING: Collected = { artifacts: [], skipped: [], result: null, resultProblem: null };
+
+/** Tries until collectTimeout after the end; then the task ends without outputs and says why. Null: asked to stop. */
+async function collectOutputs(
+  deps: WorkerDeps,
+  record: TaskRecord,
+  stop: AbortSignal,
+): Promise<Gathered | null> {
+  const { tuning, adapter, store } = deps;
+  const spec = await store.readSpec(record.id);
+  if (record.job === null || spec === null) return { value: NOTHING, problem: null };
+  const untilMs = (record.collectingAtMs ?? 0) + tuning.collectTimeoutMs;
+  for (;;) {
+    if (stop.aborted) return null;
+    try {
+      const request = { outputs: spec.outputs, ...tuning.outputs };
+      const signal = deadline(tuning.collectTimeoutMs, stop);
+      const value = await adapter.collect(record.job, request, signal);
+      return { value, problem: value.resultProblem };
+    } catch (error) {
+      if (!(error instanceof BridgeError)) throw error;
+      deps.log.warn({
+        event: "collect.fault",
+        target: deps.target,
+        task: fingerprint(record.id),
+        err: error,
+      });
+      if ((await store.now()) >= untilMs)
+        return { value: NOTHING, problem: `outputs not collected: ${error.message}` };
+      await store.reschedule(deps.target, [{ member: `follow:${record.id}`, inMs: tuning.dutyMs }]);
+      await pause(tuning.quietReadMs, stop);
+    }
+  }
+}
+
+function joined(reason: string | null, problem: string): string {
+  return reason === null ? problem : `${reason}; ${problem}`;
+}

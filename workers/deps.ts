@@ -1,0 +1,38 @@
+import type { Logger } from "pino";
+import type { SchedulerAdapter } from "../src/domain/adapter.ts";
+import type { Hasten } from "../src/domain/advance.ts";
+import type { TaskStore } from "../src/domain/store.ts";
+import type { PipelineFactory } from "../src/domain/translator.ts";
+import type { Tuning } from "../src/domain/tuning.ts";
+import type { LogRoom } from "./log-room.ts";
+
+/** What every worker of one target is handed. */
+export type WorkerDeps = {
+  readonly target: string;
+  readonly store: TaskStore;
+  readonly adapter: SchedulerAdapter;
+  readonly hasten: Hasten;
+  readonly createPipeline: PipelineFactory;
+  readonly logs: LogRoom;
+  readonly tuning: Tuning;
+  readonly log: Logger;
+};
+
+/** A signal that fires at the deadline or when the worker stops, whichever comes first. */
+export function deadline(ms: number, stop: AbortSignal): AbortSignal {
+  return AbortSignal.any([AbortSignal.timeout(ms), stop]);
+}
+
+/** Resolves after `ms`, or as soon as the signal fires. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,106 @@
+import type { JobRef, SubmitAnswer } from "../src/domain/adapter.ts";
+import { advance, insist } from "../src/domain/advance.ts";
+import { BridgeError } from "../src/domain/errors.ts";
+import { fingerprint, type TaskRecord } from "../src/domain/task.ts";
+import { deadline, type WorkerDeps } from "./deps.ts";
+
+/**
+ * Brings a task's job to the scheduler, once. A try is recorded before it is made; a try whose fate is not known is
+ * waited out, looked for by its mark, and shut out by its claim before the next one is made. Never by guess or count.
+ */
+export async function submitTask(deps: WorkerDeps, taskId: string, stop: AbortSignal): Promise<void> {
+  const stored = await deps.store.read(taskId);
+  if (stored === null) return;
+  const record = stored.record;
+  if (record.phase !== "accepted" && record.phase !== "submitting") return;
+  const nowMs = await deps.store.now();
+  if (record.leaseUntilMs !== null && record.leaseUntilMs > nowMs) {
+    return again(deps, taskId, record.leaseUntilMs - nowMs);
+  }
+  if (record.attempt > 0 && (await settledEarlier(deps, record, stop))) return;
+  if (record.cancel !== null) {
+    await advance(deps, record, {
+      kind: "not_submitted",
+      cause: "cancelled",
+      reason: "cancelled before it was submitted",
+      atMs: nowMs,
+    });
+    return;
+  }
+  const leaseMs = deps.tuning.submitTimeoutMs + deps.tuning.leaseMarginMs;
+  const leased = await advance(deps, record, {
+    kind: "attempt_leased",
+    attempt: record.attempt + 1,
+    leaseUntilMs: nowMs + leaseMs,
+    atMs: nowMs,
+  });
+  if (leased !== null) await attempt(deps, leased, stop);
+}
+
+/** The tries before this one: true when their fate is settled by the job they made, or cannot be told yet. */
+async function settledEarlier(deps: WorkerDeps, record: TaskRecord, stop: AbortSignal): Promise<boolean> {
+  const { adapter, tuning } = deps;
+  try {
+    const found = await adapter.locate([record.mark], deadline(tuning.callTimeoutMs, stop));
+    const job = found.get(record.mark) ?? null;
+    if (job !== null) {
+      await recordJob(deps, record.id, job);
+      return true;
+    }
+    if (
+      (await adapter.seize(record.mark, record.attempt, deadline(tuning.callTimeoutMs, stop))) === "seized"
+    ) {
+      return false;
+    }
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error;
+    deps.log.warn({ event: "submit.locate", target: deps.target, task: fingerprint(record.id), err: error });
+  }
+  await again(deps, record.id, tuning.cancelAgainMs);
+  return true;
+}
+
+async function attempt(deps: WorkerDeps, record: TaskRecord, stop: AbortSignal): Promise<void> {
+  const spec = await deps.store.readSpec(record.id);
+  if (spec === null) return;
+  const request = { mark: record.mark, attempt: record.attempt, spec };
+  let answer: SubmitAnswer;
+  try {
+    answer = await deps.adapter.submit(request, deadline(deps.tuning.submitTimeoutMs, stop));
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error;
+    return failed(deps, record, error);
+  }
+  if (answer.kind === "submitted") return recordJob(deps, record.id, answer.job);
+  const reason = answer.reason;
+  const atMs = await deps.store.now();
+  await insist(deps, record.id, () => ({ kind: "not_submitted", cause: "rejected", reason, atMs }));
+}
+
+/** A submitted job is recorded whatever else was written meanwhile: dropping it would lose it. */
+async function recordJob(deps: WorkerDeps, taskId: string, job: JobRef): Promise<void> {
+  const atMs = await deps.store.now();
+  await insist(deps, taskId, () => ({ kind: "submitted", job, atMs }));
+}
+
+async function failed(deps: WorkerDeps, record: TaskRecord, error: BridgeError): Promise<void> {
+  deps.log.warn({ event: "submit.fault", target: deps.target, task: fingerprint(record.id), err: error });
+  const atMs = await deps.store.now();
+  const leaseUntilMs = error.mayHaveHappened ? record.leaseUntilMs : null;
+  await insist(deps, record.id, (now) =>
+    now.attempt === record.attempt
+      ? { kind: "attempt_uncertain", why: error.message, leaseUntilMs, atMs }
+      : null,
+  );
+  const waitMs = leaseUntilMs === null ? backoffMs(record.attempt) : leaseUntilMs - atMs;
+  await again(deps, record.id, waitMs);
+}
+
+/** 1 s, 2 s, 4 s … up to a minute. */
+function backoffMs(attempt: number): number {
+  return Math.min(1_000 * 2 ** Math.min(attempt - 1, 6), 60_000);
+}
+
+async function again(deps: WorkerDeps, taskId: string, inMs: number): Promise<void> {
+  await deps.store.reschedule(deps.target, [{ member: `submit:${taskId}`, inMs: Math.max(inMs, 100) }]);
+}
