@@ -11,7 +11,7 @@ export type Feed = {
 /** How long the first watcher waits for the subscription. */
 const SUBSCRIBE_DEADLINE_MS = 2000;
 /** Everybody looks again this often, whatever was heard: a nudge is a hint, the log is the truth. */
-export const SAFETY_NET_MS = 5000;
+const SAFETY_NET_MS = 5000;
 
 /**
  * `watch` resolves once the subscription stands, so "watch, then read" misses nothing. Nudges are lost while

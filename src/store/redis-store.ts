@@ -27,6 +27,8 @@ export type RedisStoreOptions = {
   /** Per task; what is over goes from the front. Nothing is trimmed without them. */
   readonly maxEvents?: number;
   readonly maxBytes?: number;
+  /** How often watchers are called back although nothing was heard. */
+  readonly safetyNetMs?: number;
 };
 
 /** Members that one reschedule call carries. */
@@ -36,7 +38,7 @@ const RESCHEDULE_BATCH = 1000;
 export function createRedisStore(options: RedisStoreOptions): TaskStore {
   const { commands, subscriber } = options;
   const keys = storeKeys(options.prefix ?? DEFAULT_PREFIX);
-  const feed = createFeed(subscriber, keys.nudge);
+  const feed = createFeed(subscriber, keys.nudge, options.safetyNetMs);
   const context: StoreContext = {
     commands,
     keys,
