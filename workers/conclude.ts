@@ -1,7 +1,7 @@
 import type { Collected } from "../src/domain/adapter.ts";
 import { commitStep } from "../src/domain/advance.ts";
 import { BridgeError } from "../src/domain/errors.ts";
-import { stoppedByUs } from "../src/domain/fact.ts";
+import { cancelInTime, stoppedByUs } from "../src/domain/fact.ts";
 import { apply } from "../src/domain/lifecycle.ts";
 import { concludeOutcome } from "../src/domain/outcome.ts";
 import { fingerprint, type TaskRecord, type TaskResult } from "../src/domain/task.ts";
@@ -23,7 +23,7 @@ export async function conclude(
   if (collected === null) return "changed";
   const atMs = await deps.store.now();
   const findings = pipeline.findings();
-  const judged = concludeOutcome(record.end, findings, stoppedByUs(record.cancel?.atMs ?? null, record.end));
+  const judged = concludeOutcome(record.end, findings, stoppedByUs(cancelInTime(record), record.end));
   const outcome =
     collected.problem === null ? judged : { ...judged, reason: joined(judged.reason, collected.problem) };
   const progress = pipeline.progress();

@@ -127,6 +127,10 @@ export const JobEnd = z.object({
   /** When the wrapper noted a TERM, in ms; null when no stop reached the job. */
   termAtMs: z.number().nullable(),
   node: z.string().nullable(),
+  /**
+   * Of the life that ended, by the same count as `running`. One lower than the task's life is taken for an older run's
+   * end and is not believed: where the scheduler keeps no count, the adapter must find it (exit record, earlier rows).
+   */
   requeues: z.number().int().nonnegative(),
   coreSeconds: z.number().nullable(),
   /** Final sizes of the two logs when the wrapper knew them: follow drains to these. */

@@ -12,7 +12,7 @@ export function dueExtension(record: TaskRecord, nowMs: number): number | null {
   return record.expiresAtMs - nowMs < grantMs / 2 ? nowMs + grantMs : null;
 }
 
-/** At the end: what was promised before, or the end plus keep, whichever is later. */
+/** At the end: the end plus keep, which may be earlier than what was granted while the task lived. */
 export function outputTtl(record: TaskRecord, endedAtMs: number): number {
   return Math.max(record.createdAtMs + 1, endedAtMs + record.keepMs);
 }

@@ -1,7 +1,7 @@
 import type { JobEnd, JobRef, Observation } from "./adapter.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Outcome } from "./outcome.ts";
-import type { TaskResult } from "./task.ts";
+import type { TaskRecord, TaskResult } from "./task.ts";
 
 /**
  * Everything that can be learned about a task. Facts are what writers bring to `apply`; one that does not fit the
@@ -31,7 +31,14 @@ export type FactOf<K extends Fact["kind"]> = Extract<Fact, { kind: K }>;
 /** True when the job stopped because we asked, and not by itself before (DESIGN 6, "Cancelled"). */
 export function stoppedByUs(cancelAtMs: number | null, end: JobEnd): boolean {
   if (cancelAtMs === null) return false;
-  if (!end.started) return end.kind === "cancelled" || end.kind === "exited" || end.kind === "signalled";
+  if (!end.started) return true;
   if (end.kind === "timeout" || end.kind === "out_of_memory") return false;
   return end.kind === "cancelled" || end.termAtMs !== null;
+}
+
+/** When the cancel was asked; null when it was not, or only after the job's end was known: then it stopped nothing. */
+export function cancelInTime(record: TaskRecord): number | null {
+  const { cancel, collectingAtMs } = record;
+  if (cancel === null) return null;
+  return collectingAtMs === null || cancel.atMs <= collectingAtMs ? cancel.atMs : null;
 }

@@ -5,12 +5,8 @@ import { outcomeWithoutJob } from "./outcome.ts";
 import { changed, end, type Step, unchanged } from "./step.ts";
 import type { TaskRecord } from "./task.ts";
 
-/**
- * The rule book: total and pure. A fact that does not fit the phase changes nothing; nothing changes after `ended`
- * (its ttl apart, which never shrinks).
- */
+/** The rule book: total and pure. A fact that does not fit the phase changes nothing; nothing changes after `ended`. */
 export function apply(record: TaskRecord, fact: Fact): Step {
-  if (fact.kind === "ttl_extended") return extendTtl(record, fact);
   if (record.phase === "ended") return unchanged(record);
   switch (fact.kind) {
     case "attempt_leased":
@@ -38,9 +34,9 @@ export function apply(record: TaskRecord, fact: Fact): Step {
         ? end(record, fact.atMs, fact.outcome, { result: fact.result, events: artifactEvents(fact) })
         : unchanged(record);
     case "lost":
-      return record.job === null || record.phase === "collecting"
-        ? unchanged(record)
-        : end(record, fact.atMs, outcomeWithoutJob("lost", fact.why), { events: [] });
+      return lost(record, fact);
+    case "ttl_extended":
+      return extendTtl(record, fact);
     default:
       return fact satisfies never;
   }
@@ -119,8 +115,15 @@ function inputDelivered(record: TaskRecord, fact: FactOf<"input_delivered">): St
   return changed(record, fact, { inputs }, []);
 }
 
+/** Only a job that is out of sight can be lost: one look that saw it, or its end, takes that back. */
+function lost(record: TaskRecord, fact: FactOf<"lost">): Step {
+  if (record.job === null || record.unseen === null || record.phase === "collecting")
+    return unchanged(record);
+  return end(record, fact.atMs, outcomeWithoutJob("lost", fact.why), { events: [] });
+}
+
 function extendTtl(record: TaskRecord, fact: FactOf<"ttl_extended">): Step {
-  if (fact.expiresAtMs <= record.expiresAtMs || record.phase === "ended") return unchanged(record);
+  if (fact.expiresAtMs <= record.expiresAtMs) return unchanged(record);
   return changed(record, fact, { expiresAtMs: fact.expiresAtMs }, []);
 }
 

@@ -122,14 +122,10 @@ const KILLED_BY_SCHEDULER: readonly JobEnd["kind"][] = [
 
 /**
  * Joins the scheduler's end and the log's findings. `stoppedByUs` is the rule of "cancelled": cancel was asked and the
- * stop came first (no start at all, or the scheduler says cancelled, or the wrapper noted a TERM after we asked).
+ * stop came first (no start at all, or the scheduler says cancelled, or the wrapper noted a TERM).
  */
 export function concludeOutcome(end: JobEnd, findings: Findings, stoppedByUs: boolean): Outcome {
-  const killedBy = KILLED_BY_SCHEDULER.includes(end.kind) ? end.kind : null;
-  const verdict = judge(
-    { exitCode: end.exitCode, signal: end.signal, killedBy, termSeen: end.termAtMs !== null },
-    findings,
-  );
+  const verdict = verdictOf(end, findings);
   const basis = [...verdict.basis, `witness:${end.witness}`];
   const shared = {
     exitCode: end.exitCode,
@@ -141,7 +137,18 @@ export function concludeOutcome(end: JobEnd, findings: Findings, stoppedByUs: bo
     billed: { coreSeconds: end.coreSeconds },
   };
   const kind = stoppedByUs ? "cancelled" : outcomeKind(end, verdict.state);
-  return { kind, ok: kind === "succeeded", reason: end.reason, ...shared };
+  const byOthers = end.kind === "cancelled" && !stoppedByUs ? STOPPED_BY_OTHERS : null;
+  return { kind, ok: kind === "succeeded", reason: end.reason ?? byOthers, ...shared };
+}
+
+const STOPPED_BY_OTHERS = "cancelled at the scheduler, not through this task";
+
+function verdictOf(end: JobEnd, findings: Findings): Verdict {
+  const killedBy = KILLED_BY_SCHEDULER.includes(end.kind) ? end.kind : null;
+  // An exit code of 0 says nothing when the script never had its turn.
+  if (!end.started && killedBy === null) return { state: "unknown", basis: ["never_started"] };
+  const { exitCode, signal } = end;
+  return judge({ exitCode, signal, killedBy, termSeen: end.termAtMs !== null }, findings);
 }
 
 function outcomeKind(end: JobEnd, verdict: EndState): Outcome["kind"] {
@@ -151,12 +158,15 @@ function outcomeKind(end: JobEnd, verdict: EndState): Outcome["kind"] {
     case "node_fail":
     case "preempted":
     case "launch_failed":
-    case "cancelled":
       return end.kind;
+    // "cancelled" is kept for our own stop; somebody else's is a failure to the caller.
+    case "cancelled":
+      return "failed";
     case "vanished":
     case "signalled":
       return verdict === "diverged" ? "diverged" : "failed";
     case "exited":
+      if (!end.started) return "launch_failed";
       if (verdict === "diverged") return "diverged";
       return end.exitCode === 0 && verdict !== "failed" ? "succeeded" : "failed";
     default:

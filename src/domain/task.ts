@@ -90,9 +90,10 @@ export function hasEnded(record: TaskRecord): boolean {
   return record.phase === "ended";
 }
 
-/** Questions that nobody has answered yet. */
+/** Questions that the job still waits for. None once it is over; a requeue brings them back. */
 export function openInputs(record: TaskRecord): TaskInput[] {
-  return record.phase === "ended" ? [] : record.inputs.filter((input) => input.answeredAtMs === null);
+  const over = record.phase === "collecting" || record.phase === "ended";
+  return over ? [] : record.inputs.filter((input) => input.answeredAtMs === null);
 }
 
 /** A short stand-in for a task id in logs: ids are credentials. */
