@@ -117,7 +117,7 @@ async function purge(
       ...[keys.task(taskId), keys.events(taskId), keys.claim(claim ?? "")],
       ...[keys.owner(owner ?? ""), keys.target(target ?? ""), keys.expiry],
     ],
-    argv: [taskId, claimTtlMs],
+    argv: [taskId, claimTtlMs, keys.nudge],
   });
   return oneOf(reply, ["purged", "alive", "gone"]);
 }

@@ -41,8 +41,7 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
   const connections = new Set<Redis>();
   let server = await launch(dir, path, args);
   const open = (options: ConnectionOptions) => {
-    const redis = new Redis(options);
-    redis.on("error", () => undefined);
+    const redis = openRedis(options);
     connections.add(redis);
     return redis;
   };
@@ -75,6 +74,13 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** A connection that the caller closes. */
+export function openRedis(options: ConnectionOptions): Redis {
+  const redis = new Redis(options);
+  redis.on("error", () => undefined);
+  return redis;
 }
 
 async function launch(dir: string, path: string, args: readonly string[]): Promise<ChildProcess> {

@@ -7,7 +7,7 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
 `);
 
 /**
- * KEYS task, events, claim, owner index, target index, expiry. ARGV id, claimTtlMs.
+ * KEYS task, events, claim, owner index, target index, expiry. ARGV id, claimTtlMs, nudge channel.
  *
  * Only an ended task can be over, and ending removed its duties. Begins with a delete, so that it works in a full store:
  * it is the way out of that. The claim becomes a tombstone for claimTtlMs, or until its window is over; a claim that has
@@ -24,6 +24,7 @@ redis.call('UNLINK', KEYS[1], KEYS[2])
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('ZREM', KEYS[5], ARGV[1])
 redis.call('ZREM', KEYS[6], ARGV[1])
+redis.call('PUBLISH', ARGV[3], ARGV[1])
 local claim = redis.call('HMGET', KEYS[3], 'id', 'until')
 if claim[1] ~= ARGV[1] then return 'purged' end
 local keep = tonumber(ARGV[2])
