@@ -71,13 +71,16 @@ async function attempt(deps: WorkerDeps, record: TaskRecord, stop: AbortSignal):
     if (!(error instanceof BridgeError)) throw error;
     return failed(deps, record, error);
   }
-  if (answer.kind === "submitted") return recordJob(deps, record.id, answer.job);
-  const reason = answer.reason;
   const atMs = await deps.store.now();
-  await insist(deps, record.id, () => ({ kind: "not_submitted", cause: "rejected", reason, atMs }));
+  // An answer that comes after a later try has shut this one out is no longer true.
+  await insist(deps, record.id, (now) => {
+    if (now.attempt !== record.attempt) return null;
+    if (answer.kind === "submitted") return { kind: "submitted", job: answer.job, atMs };
+    return { kind: "not_submitted", cause: "rejected", reason: answer.reason, atMs };
+  });
 }
 
-/** A submitted job is recorded whatever else was written meanwhile: dropping it would lose it. */
+/** A job that was found is recorded whatever else was written meanwhile: dropping it would lose it. */
 async function recordJob(deps: WorkerDeps, taskId: string, job: JobRef): Promise<void> {
   const atMs = await deps.store.now();
   await insist(deps, taskId, () => ({ kind: "submitted", job, atMs }));

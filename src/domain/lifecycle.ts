@@ -12,9 +12,7 @@ export function apply(record: TaskRecord, fact: Fact): Step {
     case "attempt_leased":
       return lease(record, fact);
     case "attempt_uncertain":
-      return record.phase === "submitting"
-        ? changed(record, fact, { reason: fact.why, leaseUntilMs: fact.leaseUntilMs }, [])
-        : unchanged(record);
+      return attemptUncertain(record, fact);
     case "submitted":
       return submitted(record, fact);
     case "not_submitted":
@@ -47,6 +45,13 @@ function lease(record: TaskRecord, fact: FactOf<"attempt_leased">): Step {
   if (fact.attempt < record.attempt) return unchanged(record);
   const fields = { phase: "submitting", attempt: fact.attempt, leaseUntilMs: fact.leaseUntilMs } as const;
   return changed(record, fact, fields, []);
+}
+
+function attemptUncertain(record: TaskRecord, fact: FactOf<"attempt_uncertain">): Step {
+  if (record.phase !== "submitting") return unchanged(record);
+  const fields = { reason: fact.why, leaseUntilMs: fact.leaseUntilMs };
+  const said = { phase: record.phase, message: fact.why };
+  return changed(record, fact, fields, [lifecycleEvent("task.status", fact.atMs, said)]);
 }
 
 function submitted(record: TaskRecord, fact: FactOf<"submitted">): Step {

@@ -41,7 +41,9 @@ function unseen(record: TaskRecord, fact: Observed, why: string): Step {
   const before = record.unseen;
   const next =
     before === null ? { sinceMs: fact.atMs, looks: 1, why } : { ...before, looks: before.looks + 1, why };
-  return changed(record, fact, { unseen: next }, []);
+  const said = { phase: record.phase, message: `the job is out of sight: ${why}` };
+  const events = before === null ? [lifecycleEvent("task.status", fact.atMs, said)] : [];
+  return changed(record, fact, { unseen: next }, events);
 }
 
 /** A look that brought nothing new, except perhaps that the job is in sight again. */
