@@ -1,0 +1,161 @@
+import { access, mkdir, realpath } from "node:fs/promises";
+import { hostname } from "node:os";
+import type { Estimate, JobSpec, SchedulerAdapter } from "../../../src/domain/adapter.ts";
+import { BridgeError } from "../../../src/domain/errors.ts";
+import { asBridgeError } from "../shared/atomic-file.ts";
+import { removeUnfinished } from "../shared/job-directory.ts";
+import { INSTANCE } from "../shared/mark.ts";
+import { inParallel, untilAborted } from "../shared/until-aborted.ts";
+import { checkMachine } from "./check.ts";
+import { collectFrom, deliverTo, readLogsOf } from "./files.ts";
+import { hasFreeSlot } from "./launch.ts";
+import { createLine, type Line } from "./line.ts";
+import { readBootId } from "./processes.ts";
+import { findJob, type LocalDeps, type LocalRoom, queueDirectory, slotDirectory } from "./room.ts";
+import { stopJob } from "./stop.ts";
+import { locateMark, seizeAttempt, submitJob, whyNever } from "./submit.ts";
+import type { LocalTarget } from "./target.ts";
+import { observeJob } from "./watch.ts";
+
+export type { LocalDeps } from "./room.ts";
+export { LocalTarget } from "./target.ts";
+
+export type LocalConfig = {
+  /** The target's name in the configuration. */
+  readonly name: string;
+  /** The configured instance: part of every mark. */
+  readonly instance: string;
+  readonly target: LocalTarget & { readonly workdir: string };
+};
+
+const LIMITS = { observeBatch: 10_000, minObserveIntervalMs: 250, drainMs: 0 };
+const WIDTH = 16;
+
+type Opened = { readonly room: LocalRoom; readonly line: Line };
+
+/**
+ * Runs jobs as processes on this machine. All state is in the workdir and in the kernel, so any number of processes may
+ * hold an adapter on one workdir, and none is needed for a job to go on. Jobs that wait are started by whichever adapter
+ * is called next. `resources.memoryMib` and `gpus` are not enforced.
+ */
+export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): SchedulerAdapter {
+  if (!INSTANCE.test(config.instance))
+    throw new Error(
+      `the instance ${JSON.stringify(config.instance)} must be 1 to 20 letters, digits and inner hyphens`,
+    );
+  const target = config.name;
+  let opening: Promise<Opened> | null = null;
+  let isClosed = false;
+
+  const open = () => {
+    opening ??= openRoom(config, deps).catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return opening;
+  };
+  const call = async <T>(
+    doing: string,
+    signal: AbortSignal,
+    work: (opened: Opened) => Promise<T>,
+  ): Promise<T> => {
+    if (isClosed)
+      throw new BridgeError("unreachable", target, `${doing} on target ${target}: the adapter is closed`);
+    try {
+      return await untilAborted(signal, async () => {
+        const opened = await open();
+        await assertPresent(opened.room);
+        return work(opened);
+      });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw asBridgeError(error, { fault: "unreachable", target, doing });
+    }
+  };
+
+  return {
+    scheduler: "local",
+    limits: LIMITS,
+    submit: (request, signal) =>
+      call("submitting a job", signal, ({ room, line }) => submitJob({ room, line, request, signal, deps })),
+    locate: (marks, signal) =>
+      call("looking jobs up", signal, async ({ room, line }) => {
+        await line.advance();
+        const found = await inParallel(marks, WIDTH, (mark) => locateMark(room, mark));
+        return new Map(marks.map((mark, index) => [mark, found[index] ?? null]));
+      }),
+    seize: (mark, attempt, signal) =>
+      call("taking an attempt back", signal, ({ room, line }) => seizeAttempt(room, line, { mark, attempt })),
+    observe: (jobs, signal) =>
+      call("observing jobs", signal, async ({ room, line }) => {
+        await line.advance();
+        const seen = await inParallel(jobs, WIDTH, async (ref) => {
+          const job = findJob(room, ref);
+          if (job === null) return { kind: "unknown" as const, why: "not a job of this target" };
+          return observeJob(room, job, line).catch((error: unknown) => ({
+            kind: "unknown" as const,
+            why: asBridgeError(error, { fault: "unreadable", target, doing: "observing a job" }).message,
+          }));
+        });
+        return new Map(
+          jobs.map((ref, index) => [ref.id, seen[index] ?? { kind: "unknown" as const, why: "no answer" }]),
+        );
+      }),
+    cancel: (ref, signal) =>
+      call("cancelling a job", signal, async ({ room, line }) => {
+        const job = findJob(room, ref);
+        return job === null ? "not_found" : stopJob(room, job, line);
+      }),
+    readLogs: (requests, signal) =>
+      call("reading logs", signal, ({ room }) =>
+        inParallel(requests, WIDTH, (request) => readLogsOf(findJob(room, request.job), request)),
+      ),
+    deliver: (ref, key, value, signal) =>
+      call("delivering an answer", signal, ({ room }) => deliverTo(findJob(room, ref), key, value)),
+    collect: (ref, request, signal) =>
+      call("collecting outputs", signal, ({ room }) => collectFrom(findJob(room, ref), request, signal)),
+    estimate: (spec, signal) => call("estimating", signal, ({ room }) => estimate(room, spec, signal)),
+    check: (signal) => call("checking", signal, ({ room }) => checkMachine(room, signal)),
+    close: async () => {
+      isClosed = true;
+      const opened = await opening?.catch(() => null);
+      await opened?.line.settle();
+    },
+  };
+}
+
+/** A workdir that was unmounted or moved away looks empty: that must not read as "no such job". */
+async function assertPresent(room: LocalRoom): Promise<void> {
+  await access(slotDirectory(room));
+}
+
+async function estimate(room: LocalRoom, spec: JobSpec, signal: AbortSignal): Promise<Estimate> {
+  const problem = whyNever(spec);
+  if (problem !== null) return { accepted: false, startsAtMs: null, reason: problem };
+  if (await hasFreeSlot(room, signal)) return { accepted: true, startsAtMs: room.now(), reason: null };
+  const { maxConcurrent } = room;
+  return {
+    accepted: true,
+    startsAtMs: null,
+    reason: `it would wait: ${maxConcurrent} of ${maxConcurrent} slots are in use`,
+  };
+}
+
+async function openRoom(config: LocalConfig, deps: LocalDeps): Promise<Opened> {
+  const { workdir, maxConcurrent, graceSeconds } = config.target;
+  await mkdir(workdir, { recursive: true, mode: 0o700 });
+  const room: LocalRoom = {
+    target: config.name,
+    instance: config.instance,
+    workdir: await realpath(workdir),
+    maxConcurrent,
+    graceSeconds,
+    hostname: hostname(),
+    bootId: await readBootId(),
+    now: deps.now,
+  };
+  await mkdir(queueDirectory(room), { recursive: true, mode: 0o700 });
+  await mkdir(slotDirectory(room), { recursive: true, mode: 0o700 });
+  await removeUnfinished(room.workdir, deps.now());
+  return { room, line: createLine(room) };
+}

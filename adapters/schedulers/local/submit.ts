@@ -1,0 +1,132 @@
+import type { JobRef, JobSpec, SubmitAnswer, SubmitRequest } from "../../../src/domain/adapter.ts";
+import { BridgeError } from "../../../src/domain/errors.ts";
+import { asBridgeError } from "../shared/atomic-file.ts";
+import { specProblem } from "../shared/check-spec.ts";
+import { readClaim, takeClaim } from "../shared/claim.ts";
+import { parseGlobs } from "../shared/globs.ts";
+import { acceptAttempt, ensureBareDirectory, isJobDirectory } from "../shared/job-directory.ts";
+import { type JobLayout, jobLayout } from "../shared/job-layout.ts";
+import { markTail } from "../shared/mark.ts";
+import type { Line } from "./line.ts";
+import {
+  type AttemptRecord,
+  type LocalDeps,
+  type LocalRoom,
+  listAttempts,
+  readAttempt,
+  refOf,
+} from "./room.ts";
+
+export type Submission = {
+  readonly room: LocalRoom;
+  readonly line: Line;
+  readonly request: SubmitRequest;
+  readonly signal: AbortSignal;
+  readonly deps: Pick<LocalDeps, "reached">;
+};
+
+/** Accepts the attempt unless the mark has a job already, and starts it when a slot is free. */
+export async function submitJob(submission: Submission): Promise<SubmitAnswer> {
+  const { room, request } = submission;
+  const { mark, attempt, spec } = request;
+  const layout = layoutOf(room, mark);
+  const existing = await locateMark(room, mark);
+  if (existing !== null) return lineUp(submission, layout, existing);
+  const problem = whyNever(spec);
+  if (problem !== null) return { kind: "rejected", reason: problem };
+  const earlier = await giveUpEarlier(room, layout, request);
+  if (earlier !== null) return lineUp(submission, layout, earlier);
+  if ((await readClaim(layout, attempt)) !== null)
+    return { kind: "rejected", reason: `attempt ${attempt} was given up before it was submitted` };
+  const record: AttemptRecord = {
+    attempt,
+    order: submission.line.nextOrder(),
+    cpus: spec.resources.cpus,
+    walltimeSeconds: spec.resources.walltimeSeconds,
+  };
+  const attemptText = `${JSON.stringify(record)}\n`;
+  await acceptAttempt({ layout, spec, attempt, attemptText, signal: submission.signal });
+  return lineUp(submission, layout, refOf(room, mark, attempt));
+}
+
+/** Why this machine would never take it, or null. */
+export function whyNever(spec: JobSpec): string | null {
+  try {
+    parseGlobs(spec.outputs);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return specProblem(spec);
+}
+
+/**
+ * Takes the claims of all attempts before this one, so that two submits of one mark with different numbers cannot both
+ * run. An earlier attempt that holds its claim is the job: its reference is returned.
+ */
+async function giveUpEarlier(
+  room: LocalRoom,
+  layout: JobLayout,
+  { mark, attempt }: SubmitRequest,
+): Promise<JobRef | null> {
+  if (attempt > 1) await ensureBareDirectory(layout);
+  for (let earlier = 1; earlier < attempt; earlier++) {
+    if (await takeClaim(layout, earlier, { kind: "seized", atMs: room.now() })) continue;
+    if ((await readClaim(layout, earlier))?.kind !== "seized") return refOf(room, mark, earlier);
+  }
+  return null;
+}
+
+/** The attempt is accepted: whatever fails from here on, the job is there and will be found. */
+async function lineUp(submission: Submission, layout: JobLayout, job: JobRef): Promise<SubmitAnswer> {
+  const { room, line, deps } = submission;
+  try {
+    await deps.reached?.("accepted");
+    const record = await readAttempt(layout, job.attempt);
+    if (record !== null && (await readClaim(layout, job.attempt)) === null) await line.add(job.mark, record);
+    await deps.reached?.("lined_up");
+    await line.advance();
+  } catch (error) {
+    throw asBridgeError(error, {
+      fault: "uncertain",
+      target: room.target,
+      doing: "starting an accepted job",
+    });
+  }
+  return { kind: "submitted", job };
+}
+
+/** The mark's job: the newest attempt that was not given up. Null: there is none. */
+export async function locateMark(room: LocalRoom, mark: string): Promise<JobRef | null> {
+  const layout = layoutOf(room, mark);
+  if (!(await isJobDirectory(layout))) return null;
+  for (const attempt of await listAttempts(layout)) {
+    const claim = await readClaim(layout, attempt);
+    if (claim?.kind !== "seized") return refOf(room, mark, attempt);
+  }
+  return null;
+}
+
+/** The claim is taken even where no directory is yet: a submit that hangs somewhere finds it when it goes on. */
+export async function seizeAttempt(
+  room: LocalRoom,
+  line: Line,
+  { mark, attempt }: { mark: string; attempt: number },
+): Promise<"seized" | "started"> {
+  const layout = layoutOf(room, mark);
+  await ensureBareDirectory(layout);
+  const isOurs = await takeClaim(layout, attempt, { kind: "seized", atMs: room.now() });
+  if (!isOurs && (await readClaim(layout, attempt))?.kind !== "seized") return "started";
+  const record = await readAttempt(layout, attempt);
+  if (record !== null) await line.remove(mark, record);
+  return "seized";
+}
+
+function layoutOf(room: LocalRoom, mark: string): JobLayout {
+  if (markTail(mark, room.instance) === null)
+    throw new BridgeError(
+      "unreachable",
+      room.target,
+      `${JSON.stringify(mark.slice(0, 80))} is not a mark of instance ${room.instance}; nothing was started`,
+    );
+  return jobLayout(room.workdir, mark);
+}
