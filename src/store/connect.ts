@@ -1,16 +1,30 @@
-import type { Redis, RedisOptions } from "ioredis";
+import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { TailraceError } from "../domain/errors.ts";
 import { withFaults } from "./faults.ts";
 
-/** Where the server is: what ioredis needs to know, read from REDIS_URL or the embedded server's socket. */
-export type RedisAddress = Pick<
-  RedisOptions,
-  "host" | "port" | "path" | "username" | "password" | "db" | "tls"
->;
+/** Where the server is, read from REDIS_URL or the embedded server's socket (`path`). */
+export type RedisAddress = {
+  readonly host?: string;
+  readonly port?: number;
+  readonly path?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly db?: number;
+  readonly tls?: { readonly servername: string };
+};
 
-/** Options for `new Redis`; its reply mapping is never changed. */
-export type ConnectionOptions = Omit<RedisOptions, "replyMapping">;
+/** Options that ioredis and BullMQ take alike. */
+export type ConnectionOptions = RedisAddress & {
+  readonly connectionName: string;
+  readonly maxRetriesPerRequest: number | null;
+  readonly enableOfflineQueue: boolean;
+  readonly connectTimeout: number;
+  readonly retryStrategy: (times: number) => number;
+  readonly commandTimeout?: number;
+  readonly enableAutoPipelining?: boolean;
+  readonly autoResubscribe?: boolean;
+};
 
 /** A command fails after this long without an answer; the deadline of everything a client waits for. */
 const COMMAND_TIMEOUT_MS = 2000;
