@@ -5,7 +5,8 @@ import { cancelInTime, stoppedByUs } from "../src/domain/fact.ts";
 import { apply } from "../src/domain/lifecycle.ts";
 import { concludeOutcome } from "../src/domain/outcome.ts";
 import { fingerprint, type TaskRecord, type TaskResult } from "../src/domain/task.ts";
-import { deadline, pause, type WorkerDeps } from "./deps.ts";
+import { ask } from "./ask.ts";
+import { pause, type WorkerDeps } from "./deps.ts";
 import type { Following } from "./following.ts";
 
 /**
@@ -54,14 +55,15 @@ async function collectOutputs(
 ): Promise<Gathered | null> {
   const { tuning, adapter, store } = deps;
   const spec = await store.readSpec(record.id);
-  if (record.job === null || spec === null) return { value: NOTHING, problem: null };
+  const { job } = record;
+  if (job === null || spec === null) return { value: NOTHING, problem: null };
   const untilMs = (record.collectingAtMs ?? 0) + tuning.collectTimeoutMs;
   for (;;) {
     if (stop.aborted) return null;
     try {
       const request = { outputs: spec.outputs, ...tuning.outputs };
-      const signal = deadline(tuning.collectTimeoutMs, stop);
-      const value = await adapter.collect(record.job, request, signal);
+      const at = { withinMs: tuning.collectTimeoutMs, stop };
+      const value = await ask(deps, at, (signal) => adapter.collect(job, request, signal));
       return { value, problem: value.resultProblem };
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;

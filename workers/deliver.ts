@@ -1,6 +1,7 @@
 import { insist } from "../src/domain/advance.ts";
 import { hasEnded } from "../src/domain/task.ts";
-import { deadline, type WorkerDeps } from "./deps.ts";
+import { ask } from "./ask.ts";
+import type { WorkerDeps } from "./deps.ts";
 
 /** Hands an answer to the waiting job. Repeatable; the duty goes with the fact that it arrived. */
 export async function deliverAnswer(
@@ -13,7 +14,11 @@ export async function deliverAnswer(
   if (record === undefined || record.job === null || hasEnded(record)) return;
   const input = record.inputs.find((one) => one.key === key);
   if (input?.answer === undefined || input.deliveredAtMs !== null) return;
-  await deps.adapter.deliver(record.job, key, input.answer, deadline(deps.tuning.callTimeoutMs, stop));
+  const { job } = record;
+  const value = input.answer;
+  await ask(deps, { withinMs: deps.tuning.callTimeoutMs, stop }, (signal) =>
+    deps.adapter.deliver(job, key, value, signal),
+  );
   const atMs = await deps.store.now();
   await insist(deps, taskId, () => ({ kind: "input_delivered", key, atMs }));
 }

@@ -18,11 +18,6 @@ export type WorkerDeps = {
   readonly log: Logger;
 };
 
-/** A signal that fires at the deadline or when the worker stops, whichever comes first. */
-export function deadline(ms: number, stop: AbortSignal): AbortSignal {
-  return AbortSignal.any([AbortSignal.timeout(ms), stop]);
-}
-
 /** Resolves after `ms`, or as soon as the signal fires. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

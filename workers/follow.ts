@@ -14,12 +14,23 @@ const FLUSH_EVENTS = 200;
 /**
  * Reads a job's logs while it runs, turns them into events, and ends the task when the job has ended and its logs are
  * drained. Owns nothing: cursor, translator state and events are written together, fenced by the epoch it took, so a
- * successor goes on exactly where the last write left off. Returns when there is nothing left to do or it was fenced.
+ * successor goes on exactly where the last write left off. Returns when there is nothing left to do or another follower
+ * has taken over.
  */
 export async function followTask(deps: WorkerDeps, taskId: string, stop: AbortSignal): Promise<void> {
-  const state = await deps.store.takeOver(taskId);
-  if (state === null || !isFollowed(state.record)) return;
-  const follow = begin(deps, state);
+  for (;;) {
+    const state = await deps.store.takeOver(taskId);
+    if (state === null || !isFollowed(state.record)) return;
+    const follow = begin(deps, state);
+    if ((await followOn(deps, follow, stop)) === "over" || stop.aborted) return;
+    // Refused although nobody else follows: a write that was applied lost its answer. Go on from what is stored.
+    const stored = await deps.store.read(taskId);
+    if (stored === null || stored.epoch !== follow.epoch) return;
+  }
+}
+
+async function followOn(deps: WorkerDeps, follow: Following, stop: AbortSignal): Promise<"over" | "fenced"> {
+  const taskId = follow.record.id;
   let changed = true;
   const unwatch = await deps.store.watchTask(taskId, () => {
     changed = true;
@@ -30,7 +41,7 @@ export async function followTask(deps: WorkerDeps, taskId: string, stop: AbortSi
       if (changed) {
         changed = false;
         const stored = await deps.store.read(taskId);
-        if (stored === null || !isFollowed(stored.record)) return;
+        if (stored === null || !isFollowed(stored.record)) return "over";
         follow.record = stored.record;
       }
       const chunks = await readChunks(deps, follow, { waitMs, stop });
@@ -39,14 +50,15 @@ export async function followTask(deps: WorkerDeps, taskId: string, stop: AbortSi
         continue;
       }
       const grew = await absorb(deps, follow, chunks);
-      if (!(await flush(deps, follow, "when_due"))) return;
+      if (!(await flush(deps, follow, "when_due"))) return "fenced";
       if (isDrained(deps, follow, chunks)) {
-        if (!(await flush(deps, follow, "now"))) return;
-        if ((await conclude(deps, follow, stop)) === "done") return;
+        if (!(await flush(deps, follow, "now"))) return "fenced";
+        if ((await conclude(deps, follow, stop)) === "done") return "over";
         changed = true;
       }
       waitMs = nextWait(deps, follow, { waitMs, grew, chunks });
     }
+    return "over";
   } finally {
     unwatch();
   }

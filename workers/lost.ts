@@ -1,7 +1,8 @@
 import { advance } from "../src/domain/advance.ts";
 import { BridgeError } from "../src/domain/errors.ts";
 import { fingerprint, type TaskRecord } from "../src/domain/task.ts";
-import { deadline, type WorkerDeps } from "./deps.ts";
+import { ask } from "./ask.ts";
+import type { WorkerDeps } from "./deps.ts";
 
 /**
  * The `lost` rule: a job that no witness has seen for the configured time and number of looks, and that is not found by
@@ -16,7 +17,8 @@ export async function considerLost(
   if (unseen === null || unseen.looks < deps.tuning.lostLooks) return;
   if (at.atMs - unseen.sinceMs < deps.tuning.lostAfterMs) return;
   try {
-    const found = await deps.adapter.locate([record.mark], deadline(deps.tuning.callTimeoutMs, at.stop));
+    const within = { withinMs: deps.tuning.callTimeoutMs, stop: at.stop };
+    const found = await ask(deps, within, (signal) => deps.adapter.locate([record.mark], signal));
     if (found.get(record.mark) !== null) return;
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;

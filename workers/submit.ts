@@ -2,7 +2,8 @@ import type { JobRef, SubmitAnswer } from "../src/domain/adapter.ts";
 import { advance, insist } from "../src/domain/advance.ts";
 import { BridgeError } from "../src/domain/errors.ts";
 import { fingerprint, type TaskRecord } from "../src/domain/task.ts";
-import { deadline, type WorkerDeps } from "./deps.ts";
+import { ask } from "./ask.ts";
+import type { WorkerDeps } from "./deps.ts";
 
 /**
  * Brings a task's job to the scheduler, once. A try is recorded before it is made; a try whose fate is not known is
@@ -41,17 +42,15 @@ export async function submitTask(deps: WorkerDeps, taskId: string, stop: AbortSi
 async function settledEarlier(deps: WorkerDeps, record: TaskRecord, stop: AbortSignal): Promise<boolean> {
   const { adapter, tuning } = deps;
   try {
-    const found = await adapter.locate([record.mark], deadline(tuning.callTimeoutMs, stop));
+    const at = { withinMs: tuning.callTimeoutMs, stop };
+    const found = await ask(deps, at, (signal) => adapter.locate([record.mark], signal));
     const job = found.get(record.mark) ?? null;
     if (job !== null) {
       await recordJob(deps, record.id, job);
       return true;
     }
-    if (
-      (await adapter.seize(record.mark, record.attempt, deadline(tuning.callTimeoutMs, stop))) === "seized"
-    ) {
-      return false;
-    }
+    const claim = await ask(deps, at, (signal) => adapter.seize(record.mark, record.attempt, signal));
+    if (claim === "seized") return false;
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
     deps.log.warn({ event: "submit.locate", target: deps.target, task: fingerprint(record.id), err: error });
@@ -66,7 +65,8 @@ async function attempt(deps: WorkerDeps, record: TaskRecord, stop: AbortSignal):
   const request = { mark: record.mark, attempt: record.attempt, spec };
   let answer: SubmitAnswer;
   try {
-    answer = await deps.adapter.submit(request, deadline(deps.tuning.submitTimeoutMs, stop));
+    const at = { withinMs: deps.tuning.submitTimeoutMs, stop };
+    answer = await ask(deps, at, (signal) => deps.adapter.submit(request, signal));
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
     return failed(deps, record, error);

@@ -4,7 +4,8 @@ import { dueExtension } from "../src/domain/deadlines.ts";
 import { dutiesOf, parseDutyMember } from "../src/domain/duties.ts";
 import { BridgeError } from "../src/domain/errors.ts";
 import type { TaskRecord } from "../src/domain/task.ts";
-import { deadline, type WorkerDeps } from "./deps.ts";
+import { ask } from "./ask.ts";
+import type { WorkerDeps } from "./deps.ts";
 import { considerLost } from "./lost.ts";
 
 /**
@@ -28,7 +29,8 @@ async function watchBatch(deps: WorkerDeps, members: readonly string[], stop: Ab
   if (jobs.length === 0) return;
   let seen: ReadonlyMap<string, Observation>;
   try {
-    seen = await deps.adapter.observe(jobs, deadline(deps.tuning.callTimeoutMs, stop));
+    const at = { withinMs: deps.tuning.callTimeoutMs, stop };
+    seen = await ask(deps, at, (signal) => deps.adapter.observe(jobs, signal));
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
     deps.log.warn({ event: "watch.fault", target: deps.target, jobs: jobs.length, err: error });

@@ -20,7 +20,8 @@ export type Settings = {
     readonly host: string;
     /** 0: any free port. */
     readonly port: number;
-    readonly allowedHosts: readonly string[];
+    /** Host names beside loopback's; null: any, behind a proxy that checks. */
+    readonly allowedHosts: readonly string[] | null;
     readonly allowedOrigins: readonly string[];
   };
   readonly auth:

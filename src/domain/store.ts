@@ -76,6 +76,8 @@ export type StoredTask = {
   readonly record: TaskRecord;
   readonly progress: Progress | null;
   readonly nextSeq: number;
+  /** The newest follower's. */
+  readonly epoch: number;
 };
 
 export type Glance = {

@@ -25,13 +25,14 @@ const StoredProgress: z.ZodType<Progress> = z.object({
 });
 
 export async function readTask(context: StoreContext, taskId: string): Promise<StoredTask | null> {
-  const row = await readFields(context, taskId, ["rec", "prog", "n"]);
+  const row = await readFields(context, taskId, ["rec", "prog", "n", "fe"]);
   if (row === null) return null;
-  const [record, progress, next] = row;
+  const [record, progress, next, epoch] = row;
   return {
     record: parseRecord(required(record, "rec")),
     progress: progress ? parseStored(StoredProgress, progress, "progress") : null,
     nextSeq: requiredNumber(next, "n"),
+    epoch: Number(epoch ?? 0),
   };
 }
 

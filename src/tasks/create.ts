@@ -30,7 +30,7 @@ export type CreateCall = {
   readonly traceparent?: string | undefined;
 };
 
-export type Created = StoredTask & {
+export type Created = Pick<StoredTask, "record" | "progress"> & {
   readonly isNew: boolean;
   /** The caller can ask for this task again with a key (or with equal arguments). */
   readonly isKeyed: boolean;
@@ -101,11 +101,12 @@ async function settle(
   switch (answer.kind) {
     case "created":
       hastenAll(deps, record, dutyChange(null, record).add);
-      return { isNew: true, isKeyed, nowMs, record, progress: null, nextSeq: 1 };
+      return { isNew: true, isKeyed, nowMs, record, progress: null };
     case "existing": {
       const stored = await deps.store.read(answer.taskId);
       if (stored === null) throw keyExpired(nowMs);
-      return { isNew: false, isKeyed, nowMs, ...stored };
+      const { record: found, progress } = stored;
+      return { isNew: false, isKeyed, nowMs, record: found, progress };
     }
     case "conflict":
       throw new TailraceError(

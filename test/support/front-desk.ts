@@ -20,7 +20,7 @@ import { startRedis, type TestRedis } from "./redis.ts";
 import { openStore } from "./store.ts";
 
 export const ALICE = createPrincipal("alice");
-const TOKENS = { alice: "token-of-alice", bob: "token-of-bob" };
+export const TOKENS = { alice: "token-of-alice", bob: "token-of-bob" };
 export type Who = keyof typeof TOKENS;
 
 export type FrontDeskOptions = {
@@ -181,7 +181,7 @@ function namedTokens() {
   return Object.entries(TOKENS).map(([name, token]) => ({ name, sha256: tokenHash(token) }));
 }
 
-function clientOf(url: string): Pick<FrontDesk, "post" | "call" | "open"> {
+export function clientOf(url: string): Pick<FrontDesk, "post" | "call" | "open"> {
   const post: FrontDesk["post"] = (body, headers = {}) =>
     fetch(url, {
       method: "POST",

@@ -1,0 +1,57 @@
+import type { SchedulerAdapter } from "../src/domain/adapter.ts";
+import { createLocalAdapter, LocalTarget } from "./schedulers/local/index.ts";
+
+/** What an adapter is told beside its own part of the configuration. */
+export type AdapterContext = {
+  readonly target: string;
+  readonly stateDir: string;
+  readonly instance: string;
+};
+
+type Entry = {
+  /** Checks the target's part of the configuration; throws a zod error. */
+  readonly parse: (config: unknown) => { readonly scheduler: string };
+  readonly create: (config: unknown, context: AdapterContext) => SchedulerAdapter;
+};
+
+/** Every scheduler we speak to. A new one is a folder beside `local` and a line here. */
+const SCHEDULERS: ReadonlyMap<string, Entry> = new Map([
+  [
+    "local",
+    {
+      parse: (config) => LocalTarget.parse(config),
+      create: (config, { target, stateDir, instance }) => {
+        const local = LocalTarget.parse(config);
+        const workdir = local.workdir ?? `${stateDir}/jobs/${target}`;
+        return createLocalAdapter(
+          { name: target, instance, target: { ...local, workdir } },
+          { now: Date.now },
+        );
+      },
+    },
+  ],
+]);
+
+export const SCHEDULER_NAMES: readonly string[] = [...SCHEDULERS.keys()];
+
+/** Throws a zod error for settings that do not fit the scheduler, or a plain one for a scheduler that is not there. */
+export function parseTarget(config: { readonly scheduler: string }): { readonly scheduler: string } {
+  return entryOf(config.scheduler).parse(config);
+}
+
+export function createAdapter(
+  config: { readonly scheduler: string },
+  context: AdapterContext,
+): SchedulerAdapter {
+  return entryOf(config.scheduler).create(config, context);
+}
+
+function entryOf(scheduler: string): Entry {
+  const entry = SCHEDULERS.get(scheduler);
+  if (entry === undefined) {
+    throw new Error(
+      `there is no scheduler ${JSON.stringify(scheduler)}: expected ${SCHEDULER_NAMES.join(", ")}`,
+    );
+  }
+  return entry;
+}
