@@ -1,4 +1,4 @@
-import { type HttpBindings, RequestError } from "@hono/node-server";
+import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import {
   isJsonContentType,
@@ -69,7 +69,8 @@ async function answerPost(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response
     if (reply.kind === "result") return new Response(resultText(id, reply.result), { headers: JSON_HEADERS });
     return sendStream(c, { id, reply }, deps);
   } catch (error) {
-    if (error instanceof RequestError || isHangUp(c, error)) return c.body(null, 400);
+    // Nobody hears an answer any more, and what broke off with the caller is no fault of ours.
+    if (c.req.raw.signal.aborted) return hungUp(c, error, deps.log);
     const known = toRpcError(error, deps.log);
     return new Response(errorText(id, known), { status: known.httpStatus, headers: JSON_HEADERS });
   }
@@ -153,6 +154,7 @@ function sendStream(
   return RESPONSE_ALREADY_SENT;
 }
 
-function isHangUp(c: Context<HttpEnv>, error: unknown): boolean {
-  return c.req.raw.signal.aborted && error instanceof Error && error.name === "AbortError";
+function hungUp(c: Context<HttpEnv>, error: unknown, log: Logger): Response {
+  log.debug({ event: "caller_hung_up", err: error }, "a caller hung up before its answer");
+  return c.body(null, 400);
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../domain/json.ts";
-import type { Glance, StoredTask } from "../domain/store.ts";
+import type { Glance } from "../domain/store.ts";
 import { hasEnded, openInputs, type TaskRecord } from "../domain/task.ts";
+import type { Created } from "../tasks/create.ts";
 import { callToolResult } from "./call-result.ts";
 import { type LiveHead, type LiveProgress, liveHead, liveMessage, pollIntervalMs } from "./live-message.ts";
 import { outcomeLine } from "./outcome-text.ts";
@@ -54,7 +55,7 @@ export function finishDoc(glance: Glance, { serverInfo, isTargetKnown }: Finishi
 
 /** The flat answer to a tools/call that made a task, or found it (T3). */
 export function createTaskResult(
-  { record, progress, nowMs, isNew }: StoredTask & { readonly nowMs: number; readonly isNew: boolean },
+  { record, progress, nowMs, isNew }: Omit<Created, "isKeyed">,
   isTargetKnown: (target: string) => boolean,
 ): JsonObject {
   // Stored progress has no time of its own here, and an estimate without one is none.

@@ -13,10 +13,12 @@ function withRest(count: number, unit: string, rest: number, restUnit: string): 
   return rest === 0 ? `${count}${unit}` : `${count}${unit} ${rest}${restUnit}`;
 }
 
+/** What could act on a terminal, start a line, or turn the direction of the text. */
+const ACTIVE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
+
 /** Text of a job or a scheduler on one line, without control characters, cut to `limit` characters. */
 export function oneLine(text: string, limit: number): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
-  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
+  const clean = text.replace(ACTIVE, " ").trim();
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
 }
 

@@ -1,3 +1,4 @@
+import { BridgeError, TailraceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { TaskStore } from "../domain/store.ts";
 import type { TaskRecord } from "../domain/task.ts";
@@ -30,7 +31,7 @@ export type LogText = {
 
 /** A part of the caller's task's log as text that can be shown, cut between characters. */
 export async function readTaskLog(
-  { store, readLog }: { readonly store: TaskStore; readonly readLog: ReadLog },
+  { store, readLog }: { readonly store: Pick<TaskStore, "read">; readonly readLog: ReadLog },
   caller: Principal,
   request: LogRange & { readonly taskId: string; readonly source: TaskLogSource },
 ): Promise<LogText> {
@@ -38,7 +39,9 @@ export async function readTaskLog(
   const ended = record.phase === "ended";
   const { offset, maxBytes, source } = request;
   if (record.job === null) return { text: "", nextOffset: offset, atEnd: true, ended };
-  const chunk = await readLog(record, source, { offset, maxBytes });
+  const chunk = await readLog(record, source, { offset, maxBytes }).catch((error: unknown) => {
+    throw outOfReach(record.target, error);
+  });
   const whole = chunk.atEnd && ended ? chunk.bytes.length : wholeCharacters(chunk.bytes);
   const text = new TextDecoder().decode(chunk.bytes.subarray(0, whole));
   return {
@@ -47,6 +50,14 @@ export async function readTaskLog(
     atEnd: chunk.atEnd,
     ended,
   };
+}
+
+/** A log that the target does not hand out in time is there later; faults of ours stay what they are. */
+function outOfReach(target: string, error: unknown): unknown {
+  const isTimeout = error instanceof Error && error.name === "TimeoutError";
+  if (!isTimeout && !(error instanceof BridgeError)) return error;
+  const message = `The log of a job on ${target} cannot be read just now; try again.`;
+  return new TailraceError("target_unavailable", message, { cause: error });
 }
 
 /** How many bytes remain when a character that the last bytes only begin is left for the next read. */
@@ -62,10 +73,5 @@ function wholeCharacters(bytes: Uint8Array): number {
 }
 
 function printable(text: string): string {
-  return (
-    text
-      .replace(/\r\n?/g, "\n")
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
-      .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "")
-  );
+  return text.replace(/\r\n?/g, "\n").replace(/(?![\n\t])\p{Cc}/gu, "");
 }

@@ -9,7 +9,11 @@ export function unknownTask(): TailraceError {
 }
 
 /** Throws `unknown_task` unless the task exists and is the caller's. */
-export async function readOwned(store: TaskStore, caller: Principal, taskId: string): Promise<StoredTask> {
+export async function readOwned(
+  store: Pick<TaskStore, "read">,
+  caller: Principal,
+  taskId: string,
+): Promise<StoredTask> {
   const stored = isTaskId(taskId) ? await store.read(taskId) : null;
   if (stored === null || stored.record.owner !== caller.id) throw unknownTask();
   return stored;

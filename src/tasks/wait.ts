@@ -1,7 +1,7 @@
 import type { Principal } from "../domain/principal.ts";
 import type { TaskStore } from "../domain/store.ts";
 import { openInputs, type TaskRecord } from "../domain/task.ts";
-import type { Feeds } from "./feed.ts";
+import type { Feeds, TaskFeed } from "./feed.ts";
 import { readOwned } from "./owned.ts";
 
 export type WaitRequest = {
@@ -22,21 +22,26 @@ export type Waited =
 export async function waitForEnd(
   { store, feeds }: { readonly store: TaskStore; readonly feeds: Feeds },
   caller: Principal,
-  request: WaitRequest,
+  { taskId, timeoutMs, signal }: WaitRequest,
 ): Promise<Waited> {
-  const timeout = AbortSignal.timeout(request.timeoutMs);
-  const over = AbortSignal.any([timeout, request.signal]);
-  const feed = await feeds.join(request.taskId);
+  const over = new AbortController();
+  const stop = () => over.abort();
+  const timer = setTimeout(stop, timeoutMs);
+  signal.addEventListener("abort", stop, { once: true });
+  let feed: TaskFeed | null = null;
   try {
-    while (!over.aborted) {
+    feed = await feeds.join(taskId);
+    while (!over.signal.aborted && !signal.aborted) {
       const seen = feed.version();
-      const { record } = await readOwned(store, caller, request.taskId);
+      const { record } = await readOwned(store, caller, taskId);
       if (record.phase === "ended") return { kind: "ended", record };
       if (openInputs(record).length > 0) return { kind: "asking" };
-      await feed.changed(seen, over);
+      await feed.changed(seen, over.signal);
     }
-    return { kind: request.signal.aborted ? "left" : "timeout" };
+    return { kind: signal.aborted ? "left" : "timeout" };
   } finally {
-    feed.leave();
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+    feed?.leave();
   }
 }

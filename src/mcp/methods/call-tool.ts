@@ -26,7 +26,10 @@ export const callTool: Method = async (call, deps) => {
     metaKey: member(call.meta, KEY_META),
     traceparent: traceparent(call.meta),
   });
-  if (isDeclared) return deps.reply.of(createTaskResult(created, deps.isTargetKnown));
+  if (isDeclared) {
+    if (call.signal.aborted) await abandon(call, created, deps);
+    return deps.reply.of(createTaskResult(created, deps.isTargetKnown));
+  }
   return await answerInline(call, created, deps);
 };
 
@@ -56,7 +59,7 @@ async function answerInline(call: Call, created: Created, deps: MethodDeps): Pro
 }
 
 async function abandon(call: Call, created: Created, deps: MethodDeps): Promise<void> {
-  if (!created.isKeyed) await deps.tasks.cancel(call.principal, created.record.id);
+  if (created.isNew && !created.isKeyed) await deps.tasks.cancel(call.principal, created.record.id);
 }
 
 function inlineResult(record: Created["record"]): JsonObject {

@@ -188,3 +188,12 @@ test("ids of either kind come back as they were sent", async () => {
     expect(await response.json()).toMatchObject({ jsonrpc: "2.0", id });
   }
 });
+
+test("a caller that hangs up in the middle of its body hurts nobody", async () => {
+  await new Promise<void>((resolve) => {
+    const sent = httpRequest(desk.url, { method: "POST", headers: { ...HEADERS, "content-length": 1000 } });
+    sent.on("error", () => resolve());
+    sent.write('{"jsonrpc":', () => sent.destroy(new Error("hung up")));
+  });
+  expect((await desk.call("tools/list")).status).toBe(200);
+});
