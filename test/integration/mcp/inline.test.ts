@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { NO_FINDINGS } from "../../../src/domain/findings.ts";
 import { concludeOutcome } from "../../../src/domain/outcome.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type FrontDesk, startFrontDesk, toolOf } from "../../support/front-desk.ts";
+import { ALICE, type FrontDesk, startFrontDesk, toolOf } from "../../support/front-desk.ts";
 import {
   concluded,
   jobEnd,
@@ -130,4 +130,26 @@ test("a cancelled job is a plain call's error result", async () => {
     isError: true,
     structuredContent: { outcome: { kind: "cancelled" } },
   });
+});
+
+test("C17 a client with Tasks that hangs up before it learns of its task leaves none running without a key", async () => {
+  let arrived = () => {};
+  const arrival = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  desk = await startFrontDesk({
+    authenticate: () => {
+      arrived();
+      return { kind: "known", principal: ALICE };
+    },
+  });
+  desk.redis.pause();
+  const control = new AbortController();
+  const calling = desk.open("tools/call", { name: "run_case" }, { signal: control.signal });
+  await arrival;
+  control.abort();
+  await expect(calling).rejects.toThrow();
+  desk.redis.resume();
+  const taskId = await madeTask();
+  await eventually(async () => expect((await desk.store.read(taskId))?.record.cancel).not.toBeNull());
 });
