@@ -5,13 +5,6 @@ export const WRAPPER_FILES = {
   exit: (life: number) => `exit.${life}.json`,
 } as const;
 
-/** Exit codes of the wrapper itself, when the script did not run. */
-export const WRAPPER_EXITS = {
-  usage: 64,
-  cannotWrite: 73,
-  duplicate: 76,
-} as const;
-
 /** The variable by which a job's processes are known, whatever session or group they moved to. Holds the job's directory. */
 export const COOKIE = "TAILRACE_TASK_DIR";
 
@@ -101,16 +94,17 @@ tr_set_timer() {
   tr_stop_timer
   case $1 in 0 | 0.0) return 0 ;; esac
   (
-    tr_over= tr_sleep=
+    tr_over= tr_sleep= tr_next=$1
     trap 'tr_over=1; [ -z "$tr_sleep" ] || kill "$tr_sleep" 2>/dev/null' TERM
-    ${TIMER_COOKIE}="$tr_task" sleep "$1" &
-    tr_sleep=$!
-    [ -z "$tr_over" ] || kill "$tr_sleep"
-    wait "$tr_sleep" || exit 0
-    while [ -z "$tr_over" ]; do
+    while :; do
+      ${TIMER_COOKIE}="$tr_task" sleep "$tr_next" &
+      tr_sleep=$!
+      [ -z "$tr_over" ] || kill "$tr_sleep"
+      wait "$tr_sleep" || exit 0
+      [ -z "$tr_over" ] || exit 0
       tr_ticks "$$"
       [ "${"$"}{tr_found:-0}" = "$tr_mine" ] && kill -ALRM "$$" || exit 0
-      ${TIMER_COOKIE}="$tr_task" sleep 1
+      tr_next=1
     done
   ) </dev/null >/dev/null 2>&1 9>&- &
   tr_timer=$!
@@ -205,6 +199,18 @@ tr_sweep() {
   done
 }
 
+# True while the job's group has a member that is more than a zombie: in a container nobody may reap those.
+tr_left() {
+  [ -n "$tr_setsid" ] && kill -0 "-$tr_pid" 2>/dev/null || return 1
+  [ -r /proc/self/stat ] || return 0
+  for tr_f in /proc/[0-9]*/stat; do
+    { read -r tr_line <"$tr_f"; } 2>/dev/null || continue
+    set -- ${"$"}{tr_line##*) }
+    [ "${"$"}{3:-}" != "$tr_pid" ] || [ "$1" = Z ] || return 0
+  done
+  return 1
+}
+
 tr_rc=0 tr_ran=false tr_setsid= tr_env=
 if [ "$tr_term" = null ]; then
   tr_ran=true
@@ -223,16 +229,24 @@ if [ "$tr_term" = null ]; then
     tr_got=
     wait "$tr_pid"
     tr_rc=$?
-    # Without a handler's mark it was no interruption. With one, the status is the job's own only if the job is gone.
+    # Without a handler's mark it was no interruption. With one, a job that is still there is waited for again. One that
+    # is gone was either reaped behind our back, and the shell still knows its status, or told already (127 then).
     [ -n "$tr_got" ] || break
-    kill -0 "$tr_pid" 2>/dev/null || break
-    [ -z "$tr_killed" ] || tr_sweep KILL
+    if kill -0 "$tr_pid" 2>/dev/null; then
+      [ -z "$tr_killed" ] || tr_sweep KILL
+      continue
+    fi
+    tr_told=$tr_rc
+    wait "$tr_pid"
+    tr_rc=$?
+    [ "$tr_rc" != 127 ] || tr_rc=$tr_told
+    break
   done
   tr_reaped=1
 
   # What the job left behind has 2 s to finish (a tee may still write), after a stop the grace. Then it is killed.
   tr_tries=20
-  while [ -n "$tr_setsid" ] && [ "$tr_tries" -gt 0 ] && kill -0 "-$tr_pid" 2>/dev/null; do
+  while [ "$tr_tries" -gt 0 ] && tr_left; do
     [ -n "$tr_stopping" ] && [ -n "$tr_timer" ] && [ -z "$tr_killed" ] || tr_tries=$((tr_tries - 1))
     tr_nap
   done
