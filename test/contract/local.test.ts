@@ -1,0 +1,4 @@
+import { startLocalHarness } from "../support/local-scheduler.ts";
+import { testSchedulerAdapter } from "./scheduler-suite.ts";
+
+testSchedulerAdapter("local", startLocalHarness);
