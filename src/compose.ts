@@ -134,10 +134,9 @@ export async function startDesk(
     store: ledger.store,
     tools: () => tools,
     instance: settings.instance,
-    hasten: async (target, member) => ledger.hastener.hasten(target, member),
+    hasten: ledger.hastener.hasten,
     readLog: logReader(adapters, settings.tuning.callTimeoutMs),
     limits: { ...DEFAULT_TASK_LIMITS, ...settings.limits },
-    log,
   });
   const dispatcher = createDispatcher({
     tasks,

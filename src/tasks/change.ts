@@ -1,15 +1,15 @@
-import { dutyChange } from "../domain/duties.ts";
+import { commitStep, type Hasten } from "../domain/advance.ts";
 import { TailraceError } from "../domain/errors.ts";
 import type { EventDraft } from "../domain/event.ts";
 import type { Fact } from "../domain/fact.ts";
 import { apply } from "../domain/lifecycle.ts";
 import type { Principal } from "../domain/principal.ts";
+import type { Step } from "../domain/step.ts";
 import type { TaskStore } from "../domain/store.ts";
 import type { TaskRecord } from "../domain/task.ts";
-import { type HastenDeps, hastenAll } from "./hasten.ts";
-import { readOwned, unknownTask } from "./owned.ts";
+import { readOwned } from "./owned.ts";
 
-export type ChangeDeps = HastenDeps & { readonly store: TaskStore };
+export type ChangeDeps = { readonly store: TaskStore; readonly hasten: Hasten };
 
 /** Writers of one task are few; a change that loses this often meets a fault, not a rival. */
 const MAX_TRIES = 20;
@@ -26,26 +26,20 @@ export async function changeTask(
   const { store } = deps;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { record: before } = await readOwned(store, target.caller, target.taskId);
-    const { after, events } = applyAll(before, factsFor(before, await store.now()));
-    if (after === before) return;
-    const written = await store.commit({ before, after, events });
-    if (written === "gone") throw unknownTask();
-    if (written === "committed") {
-      hastenAll(deps, after, dutyChange(before, after).add);
-      return;
-    }
+    const step = applyAll(before, factsFor(before, await store.now()));
+    if ((await commitStep(deps, before, step)) !== null) return;
   }
   const advice = "The task is changing too fast just now; send the request again.";
   throw new TailraceError("store_unavailable", "a compare-and-set lost too often", { data: { advice } });
 }
 
-function applyAll(before: TaskRecord, facts: readonly Fact[]): { after: TaskRecord; events: EventDraft[] } {
-  let after = before;
+function applyAll(before: TaskRecord, facts: readonly Fact[]): Step {
+  let record = before;
   const events: EventDraft[] = [];
   for (const fact of facts) {
-    const step = apply(after, fact);
-    after = step.record;
+    const step = apply(record, fact);
+    record = step.record;
     events.push(...step.events);
   }
-  return { after, events };
+  return { record, events };
 }

@@ -1,3 +1,4 @@
+import type { Hasten } from "../domain/advance.ts";
 import { initialTtl } from "../domain/deadlines.ts";
 import { dutyChange } from "../domain/duties.ts";
 import { TailraceError } from "../domain/errors.ts";
@@ -8,13 +9,13 @@ import type { CreateAnswer, StoredTask, TaskStore } from "../domain/store.ts";
 import type { TaskRecord } from "../domain/task.ts";
 import type { ToolDefinition } from "../domain/tool.ts";
 import { invalidArguments } from "./arguments.ts";
-import { type HastenDeps, hastenAll } from "./hasten.ts";
 import { argsHash, claimOf, markOf, newTaskId } from "./identity.ts";
 import { type ChosenKey, chooseKey } from "./key.ts";
 import { newRecord } from "./record.ts";
 import { resolveSpec } from "./spec.ts";
 
-export type CreateDeps = HastenDeps & {
+export type CreateDeps = {
+  readonly hasten: Hasten;
   readonly store: TaskStore;
   readonly tools: () => ReadonlyMap<string, ToolDefinition>;
   readonly instance: string;
@@ -100,7 +101,7 @@ async function settle(
   const isKeyed = key.isRepeatable;
   switch (answer.kind) {
     case "created":
-      hastenAll(deps, record, dutyChange(null, record).add);
+      for (const member of dutyChange(null, record).add) deps.hasten(record.target, member);
       return { isNew: true, isKeyed, nowMs, record, progress: null };
     case "existing": {
       const stored = await deps.store.read(answer.taskId);

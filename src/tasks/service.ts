@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Hasten } from "../domain/advance.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { Glance, TaskStore } from "../domain/store.ts";
@@ -6,7 +6,6 @@ import type { ToolDefinition } from "../domain/tool.ts";
 import { cancelTask } from "./cancel.ts";
 import { type CreateCall, type Created, createTask } from "./create.ts";
 import { createFeeds } from "./feed.ts";
-import type { Hasten } from "./hasten.ts";
 import { type LogRange, type LogText, type ReadLog, readTaskLog, type TaskLogSource } from "./log.ts";
 import { glanceOwned } from "./owned.ts";
 import { createStreamPlaces, type StreamLimits } from "./places.ts";
@@ -33,7 +32,6 @@ export type TaskServiceDeps = {
   readonly hasten: Hasten;
   readonly readLog: ReadLog;
   readonly limits: TaskLimits;
-  readonly log: Logger;
 };
 
 /**

@@ -123,10 +123,9 @@ export async function startFrontDesk(options: FrontDeskOptions = {}): Promise<Fr
     store,
     tools: () => tools,
     instance: "test",
-    hasten: async (_, member) => void hastened.push(member),
+    hasten: (_, member) => void hastened.push(member),
     readLog: options.readLog ?? (async () => ({ bytes: new Uint8Array(), atEnd: true })),
     limits: { ...DEFAULT_TASK_LIMITS, ...options.limits },
-    log,
   });
   const dispatcher = createDispatcher({
     tasks,
