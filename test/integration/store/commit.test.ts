@@ -23,7 +23,7 @@ test("a commit changes record, doc, events and next seq together", async () => {
   const before = await created();
   const after = next(before, { phase: "submitting", attempt: 1 });
   expect(await one.store.commit({ before, after, events: [EVENT, EVENT] })).toBe("committed");
-  expect(await one.store.read(before.id)).toEqual({ record: after, progress: null, nextSeq: 3 });
+  expect(await one.store.read(before.id)).toEqual({ record: after, progress: null, nextSeq: 3, epoch: 0 });
   const glance = await one.store.glance(before.id);
   expect(glance).toMatchObject({ owner: "alice", ended: false, doc: '{"phase":"submitting","rev":1}' });
   expect(glance?.progress).toBeNull();
@@ -68,7 +68,7 @@ test("nothing is written after the end, not even a longer ttl", async () => {
   expect(await one.store.commit({ before, after: ended, events: [EVENT] })).toBe("committed");
   const longer = next(ended, { expiresAtMs: ended.expiresAtMs + 1 });
   expect(await one.store.commit({ before: ended, after: longer, events: [EVENT] })).toBe("stale");
-  expect(await one.store.read(before.id)).toEqual({ record: ended, progress: null, nextSeq: 2 });
+  expect(await one.store.read(before.id)).toEqual({ record: ended, progress: null, nextSeq: 2, epoch: 0 });
 });
 
 test("a reader of the last event finds the task ended", async () => {

@@ -32,7 +32,7 @@ test("a created task has its record, spec, event 0 and duty, all by the time cre
   const request = createRequest({ record: sampleRecord({ owner: "carol", target: "fresh" }) });
   expect(await one.store.create(request)).toEqual({ kind: "created" });
   const { id } = request.record;
-  expect(await one.store.read(id)).toEqual({ record: request.record, progress: null, nextSeq: 1 });
+  expect(await one.store.read(id)).toEqual({ record: request.record, progress: null, nextSeq: 1, epoch: 0 });
   expect(await one.store.readSpec(id)).toEqual(SPEC);
   expect(await one.store.list("carol", 10)).toEqual([id]);
   expect(await one.store.listTarget("fresh", 10)).toEqual([id]);

@@ -50,7 +50,7 @@ test("an append brings events, cursor, snapshot and progress together, and takeO
   const record = await running();
   await one.store.takeOver(record.id);
   expect(await one.store.append(flush(record, {}))).toBe("appended");
-  expect(await one.store.read(record.id)).toEqual({ record, progress: PROGRESS, nextSeq: 3 });
+  expect(await one.store.read(record.id)).toEqual({ record, progress: PROGRESS, nextSeq: 3, epoch: 1 });
   const glance = await one.store.glance(record.id);
   const { atMs, ...progress } = JSON.parse(glance?.progress ?? "{}");
   expect(progress).toEqual(PROGRESS);

@@ -82,6 +82,7 @@ test("a full store refuses a create whole, goes on answering, and can be emptied
     record: living.record,
     progress: null,
     nextSeq: 1,
+    epoch: 0,
   });
   expect(await one.store.glance(living.record.id)).toMatchObject({ owner: "alice" });
   expect((await one.store.readEvents(living.record.id, null, 9))?.events).toHaveLength(1);
