@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { unlessCode, writeOnce } from "../shared/atomic-file.ts";
+import { NO_ROOM, unlessCode, writeOnce } from "../shared/atomic-file.ts";
 import { readClaim, takeClaim } from "../shared/claim.ts";
 import { readExit, readNewestLife } from "../shared/exit-record.ts";
 import { exists, isJobDirectory } from "../shared/job-directory.ts";
@@ -58,7 +58,8 @@ async function stopRunning(room: LocalRoom, job: LocalJob, running: Running): Pr
   } else if (!(await signalJob(job, script, signal)) && !wrapperLives) return "already_ended";
   else if (wrapperLives) await signalProcess(wrapper, "SIGCONT");
   // Written after the signal: a crash between the two costs a second TERM, not a missing first one.
-  if (askedAtMs === null) await writeOnce(job.layout.cancel, `${Math.round(room.now())}\n`);
+  const text = `${Math.round(room.now())}\n`;
+  if (askedAtMs === null) await unlessCode(NO_ROOM, false, () => writeOnce(job.layout.cancel, text));
   return "asked";
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { JobEnd, type Observation } from "../../../src/domain/adapter.ts";
-import { unlessCode, writeOnce } from "../shared/atomic-file.ts";
+import { NO_ROOM, unlessCode, writeOnce } from "../shared/atomic-file.ts";
 import { type Claim, readClaim } from "../shared/claim.ts";
 import { endOfExit, type LifeRecord, readExit, readNewestLife } from "../shared/exit-record.ts";
 import { exists, isJobDirectory } from "../shared/job-directory.ts";
@@ -110,7 +110,8 @@ async function observeOrphan(room: LocalRoom, job: LocalJob, orphan: Orphan): Pr
     node: life?.host ?? room.hostname,
     requeues: life?.life ?? 0,
   };
-  await writeOnce(job.layout.end(job.ref.attempt), `${JSON.stringify(told)}\n`);
+  const text = `${JSON.stringify(told)}\n`;
+  await unlessCode(NO_ROOM, false, () => writeOnce(job.layout.end(job.ref.attempt), text));
   return { kind: "ended", end: (await readEnd(job)) ?? told };
 }
 
@@ -124,7 +125,7 @@ async function killLeftovers(job: LocalJob): Promise<boolean> {
   for (let look = 0; look < KILL_LOOKS; look++) {
     const { job: left, timers } = await carriersOf(job.layout.root);
     if (left.length + timers.length === 0) {
-      await unlessCode(["ENOSPC", "EDQUOT", "EROFS"], false, () => writeOnce(job.layout.swept, ""));
+      await unlessCode(NO_ROOM, false, () => writeOnce(job.layout.swept, ""));
       return true;
     }
     for (const one of [...left, ...timers]) await signalProcess(one, "SIGKILL");

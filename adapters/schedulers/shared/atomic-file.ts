@@ -7,6 +7,9 @@ export function errorCode(error: unknown): string | null {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 }
 
+/** Codes of a place that takes no more writes. */
+export const NO_ROOM: readonly string[] = ["ENOSPC", "EDQUOT", "EROFS"];
+
 /** Runs `work`; a system error with one of these codes gives `otherwise`. */
 export async function unlessCode<T, U>(
   codes: readonly string[],

@@ -65,7 +65,8 @@ async function createWhole(acceptance: Acceptance): Promise<boolean> {
   const temporary = join(workdir, `${UNFINISHED}${randomBytes(8).toString("hex")}`);
   const draft = layoutAt(temporary);
   try {
-    await mkdir(draft.input, { recursive: true, mode: 0o700 });
+    // One by one: a recursive mkdir hides a read-only file system behind ENOENT.
+    for (const path of [draft.root, draft.own, draft.input]) await mkdir(path, { mode: 0o700 });
     await fill(draft, spec);
     await writeWhole(draft.attempt(attempt), attemptText);
     signal.throwIfAborted();
