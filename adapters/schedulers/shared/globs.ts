@@ -3,7 +3,7 @@
  * stay within a part, `**` stands for any number of parts, `[ab]`, `[!a-c]` and `{x,y}` as usual, `\` takes the next
  * character as it is. A leading dot must be written out.
  */
-export type GlobPart = RegExp | "**";
+export type GlobPart = "**" | { readonly tokens: readonly Token[]; readonly takesDots: boolean };
 export type Glob = readonly GlobPart[];
 
 /** A place within a glob: how many of its parts are used up. Several at once, because of `**`. */
@@ -19,32 +19,74 @@ function parseGlob(text: string): Glob {
   if (text.startsWith("/") || parts.includes("..") || text.includes("\0"))
     throw new Error(`the output glob ${JSON.stringify(text)} leaves the work directory`);
   if (parts.length === 0) throw new Error(`the output glob ${JSON.stringify(text)} names nothing`);
-  return parts.map((part) => (part === "**" ? part : parsePart(part)));
+  return parts.map((part) =>
+    part === "**" ? part : { tokens: parsePart(part), takesDots: !/^[*?[]/.test(part) },
+  );
 }
 
-function parsePart(part: string): RegExp {
-  let source = "";
-  for (let index = 0; index < part.length; index++) {
-    const character = part[index] ?? "";
-    const set = /^\[(!|\^)?(\]?[^\]]*)\]/.exec(part.slice(index));
-    if (character === "*") source += "[^/]*";
-    else if (character === "?") source += "[^/]";
-    else if (set !== null && set[2] !== "") {
-      source += `[${set[1] === undefined ? "" : "^"}${(set[2] ?? "").replaceAll(/[\\\]^[]/g, "\\$&")}]`;
-      index += set[0].length - 1;
-    } else if (character === "\\" && index + 1 < part.length) source += quote(part[++index] ?? "");
-    else source += quote(character);
+/** One part of a glob: for each place a star, or what a single character there may be. */
+type Token = "*" | ((character: string) => boolean);
+
+function parsePart(part: string): Token[] {
+  const tokens: Token[] = [];
+  const characters = [...part];
+  for (let index = 0; index < characters.length; index++) {
+    const character = characters[index] ?? "";
+    const close =
+      character === "[" ? characters.indexOf("]", index + (isNegated(characters[index + 1]) ? 3 : 2)) : -1;
+    if (character === "*") {
+      if (tokens.at(-1) !== "*") tokens.push("*");
+    } else if (character === "?") tokens.push(() => true);
+    else if (close > 0) {
+      tokens.push(parseSet(characters.slice(index + 1, close)));
+      index = close;
+    } else {
+      const literal = character === "\\" ? (characters[++index] ?? character) : character;
+      tokens.push((one) => one === literal);
+    }
   }
-  const dot = /^[*?[]/.test(part) ? "(?!\\.)" : "";
-  try {
-    return new RegExp(`^${dot}${source.replaceAll(/(\[\^\/\]\*)+/g, "[^/]*")}$`, "su");
-  } catch (cause) {
-    throw new Error(`the output glob part ${JSON.stringify(part)} cannot be read`, { cause });
-  }
+  return tokens;
 }
 
-function quote(character: string): string {
-  return character.replace(/[\\^$.*+?()[\]{}|/]/, "\\$&");
+function isNegated(character: string | undefined): boolean {
+  return character === "!" || character === "^";
+}
+
+/** `a-cx`: ranges and single characters, negated by a leading ! or ^. */
+function parseSet(characters: readonly string[]): Token {
+  const negated = isNegated(characters[0]);
+  const members = negated ? characters.slice(1) : characters;
+  const ranges: [string, string][] = [];
+  for (let index = 0; index < members.length; index++) {
+    const from = members[index] ?? "";
+    const to = members[index + 1] === "-" ? members[index + 2] : undefined;
+    ranges.push([from, to ?? from]);
+    if (to !== undefined) index += 2;
+  }
+  return (one) => negated !== ranges.some(([from, to]) => from <= one && one <= to);
+}
+
+/** In time of name times part, whatever the number of stars: only the last star is ever tried again. */
+function matchesPart(tokens: readonly Token[], name: string): boolean {
+  const characters = [...name];
+  let token = 0;
+  let at = 0;
+  let star = -1;
+  let taken = 0;
+  while (at < characters.length) {
+    const expected = tokens[token];
+    if (expected === "*") {
+      star = token++;
+      taken = at;
+    } else if (expected?.(characters[at] ?? "")) {
+      token++;
+      at++;
+    } else if (star >= 0) {
+      token = star + 1;
+      at = ++taken;
+    } else return false;
+  }
+  return tokens.slice(token).every((rest) => rest === "*");
 }
 
 const MAX_ALTERNATIVES = 256;
@@ -80,7 +122,8 @@ export function advance(places: readonly GlobPlace[], name: string): GlobPlace[]
     if (part === undefined) return;
     const index = globs.indexOf(glob);
     if (part !== "**") {
-      if (part.test(name)) add(glob, at + 1, index);
+      const isHidden = name.startsWith(".") && !part.takesDots;
+      if (!isHidden && matchesPart(part.tokens, name)) add(glob, at + 1, index);
       return;
     }
     if (!name.startsWith(".")) add(glob, at, index);

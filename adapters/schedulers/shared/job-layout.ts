@@ -50,7 +50,7 @@ export function layoutAt(root: string): JobLayout {
 
 /**
  * The file that answers an input key, `<name>.json`. Letters, digits, "_", "-" and inner dots stay as they are; other
- * bytes become %XX; a name over 200 characters becomes `%h` and the key's sha256. No two keys share a name.
+ * bytes become %XX; a name over 200 characters becomes `%h` and the key's sha256; an empty key is `%`. No two keys share a name.
  */
 export function inputFileName(key: string): string {
   const escaped = [...Buffer.from(key, "utf8")]
@@ -61,5 +61,5 @@ export function inputFileName(key: string): string {
     })
     .join("");
   const name = escaped.length > 200 ? `%h${createHash("sha256").update(key).digest("hex")}` : escaped;
-  return `${name}.json`;
+  return `${name === "" ? "%" : name}.json`;
 }
