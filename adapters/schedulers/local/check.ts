@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rm, statfs } from "node:fs/promises";
+import { readFile, rm, stat, statfs } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { CheckLine } from "../../../src/domain/adapter.ts";
@@ -35,6 +35,14 @@ async function checkWorkdir(room: LocalRoom): Promise<CheckLine> {
   try {
     await writeOnce(probe, "x");
     await rm(probe, { force: true });
+    const { mode } = await stat(room.workdir);
+    if ((mode & 0o022) !== 0)
+      return {
+        what,
+        ok: false,
+        found: "others may write to it",
+        advice: `chmod go-w ${room.workdir}: whoever can write there can swap a job's files`,
+      };
     return { what, ok: true, found: "writable, with hard links", advice: null };
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error);

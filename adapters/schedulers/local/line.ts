@@ -1,6 +1,6 @@
 import { open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { unlessCode } from "../shared/atomic-file.ts";
+import { NO_ROOM, unlessCode } from "../shared/atomic-file.ts";
 import { readClaim } from "../shared/claim.ts";
 import { jobLayout } from "../shared/job-layout.ts";
 import { markTail } from "../shared/mark.ts";
@@ -83,7 +83,7 @@ async function advanceOnce(room: LocalRoom, state: LineState): Promise<void> {
       return;
     }
     if (answer.kind === "failed") state.problems.set(key, answer.reason);
-    else await rm(join(queueDirectory(room), name), { force: true });
+    else await unlessCode(NO_ROOM, undefined, () => rm(join(queueDirectory(room), name), { force: true }));
   }
 }
 

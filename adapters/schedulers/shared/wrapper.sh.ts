@@ -59,14 +59,15 @@ tr_on() {
   tr_noted=$((tr_noted + 1))
   [ "$tr_noted" -gt 40 ] || tr_signals="$tr_signals,{\"name\":\"$1\",\"atMs\":$tr_at}"
   [ "$1" = TERM ] || return 0
-  [ "$tr_term" != null ] || tr_term=$tr_at
+  # Once the script has ended by itself, a stop came too late to be its cause.
+  [ "$tr_term" != null ] || [ -n "$tr_reaped" ] || tr_term=$tr_at
   [ -z "$tr_pid" ] || tr_kill CONT
   tr_stop
 }
 tr_ring() {
   tr_got=1
   [ -n "$tr_pid" ] || return 0
-  if [ -n "$tr_stopping" ]; then
+  if [ -n "$tr_stopping$tr_reaped" ]; then
     tr_killed=1
     tr_kill KILL
   else
@@ -143,12 +144,12 @@ case $tr_identity in '' | *[!A-Za-z0-9:._-]*) tr_fail 64 'the job identity is em
 case $tr_attempt in '' | *[!0-9]*) tr_fail 64 'the attempt is not a number' ;; esac
 tr_own=$$.$tr_mine
 
-# Room for the exit record is taken now, so that a disk that fills up later cannot lose it.
+# Room for the records is taken now, so that a disk that fills up later cannot lose them.
 tr_spare() {
   printf '%4096s' '' 2>/dev/null >"$1" && [ "$(wc -c <"$1")" -eq 4096 ]
 }
-tr_drop() { rm -f "claimant.$tr_own" "spare.$tr_own.a" "spare.$tr_own.b"; }
-if ! tr_spare "spare.$tr_own.a" || ! tr_spare "spare.$tr_own.b"; then
+tr_drop() { rm -f "claimant.$tr_own" "spare.$tr_own.a" "spare.$tr_own.b" "spare.$tr_own.c"; }
+if ! tr_spare "spare.$tr_own.a" || ! tr_spare "spare.$tr_own.b" || ! tr_spare "spare.$tr_own.c"; then
   tr_drop
   tr_fail 73 'the job directory cannot be written to (is the disk full?)'
 fi
@@ -175,15 +176,21 @@ while [ -e "life.$tr_life.json" ]; do tr_life=$((tr_life + 1)); done
 tr_exit=exit.$tr_life.json
 mv -f "spare.$tr_own.a" "$tr_exit"
 mv -f "spare.$tr_own.b" "spare.$tr_life"
+mv -f "spare.$tr_own.c" "life.$tr_life.json"
 rm -f "claimant.$tr_own"
 tr_now
 tr_start=$tr_ms tr_script=null
 tr_host=$(uname -n)
 case $tr_host in *[!A-Za-z0-9._-]*) tr_host=unknown ;; esac
 tr_record_life() {
-  printf '{"version":1,"life":%s,"attempt":%s,"identity":"%s","host":"%s","startedAtMs":%s,"script":%s}\n' \
-    "$tr_life" "$tr_attempt" "$tr_identity" "$tr_host" "$tr_start" "$tr_script" 2>/dev/null >"life.new" &&
+  tr_text=$(printf '{"version":1,"life":%s,"attempt":%s,"identity":"%s","host":"%s","startedAtMs":%s,"script":%s}' \
+    "$tr_life" "$tr_attempt" "$tr_identity" "$tr_host" "$tr_start" "$tr_script")
+  printf '%s\n' "$tr_text" 2>/dev/null >life.new
+  if [ -s life.new ]; then
     mv -f life.new "life.$tr_life.json"
+  else
+    printf '%s' "$tr_text" 1<>"life.$tr_life.json"
+  fi
 }
 tr_record_life
 

@@ -22,7 +22,7 @@ let workdir: string;
 const opened: SchedulerAdapter[] = [];
 beforeEach(() => {
   directory = testDirectory();
-  workdir = join(directory.path, "jobs");
+  workdir = join(directory.path, "jo'b s $x*");
 });
 afterEach(async () => {
   for (const adapter of opened.splice(0)) await adapter.close();

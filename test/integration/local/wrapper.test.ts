@@ -264,6 +264,20 @@ test("a TERM that comes before the script keeps it from starting", async () => {
   expect(existsSync(own("stdout"))).toBe(false);
 });
 
+test("a TERM while only what the script left behind still runs is no cause of its end", async () => {
+  prepare(scriptSpec("#!/bin/sh\ntrap '' TERM\nsleep 1 &\necho up\nexit 0\n"));
+  const wrapper = start(["sh"], { grace: 5 });
+  const ended = once(wrapper, "exit");
+  await eventually(() => {
+    expect(readFileSync(own("stdout"), "utf8")).toBe("up\n");
+    const script = parseLifeRecord(readFileSync(own("life.0.json"), "utf8"))?.script;
+    expect(existsSync(`/proc/${script?.pid ?? 0}`)).toBe(false);
+  });
+  wrapper.kill("SIGTERM");
+  await ended;
+  expect(exitRecord()).toMatchObject({ exitCode: 0, termAtMs: null, signals: [{ name: "TERM" }] });
+});
+
 test("a wrapper with an unusable directory, identity or attempt says so and touches nothing", () => {
   prepare(scriptSpec("echo here"));
   const root = join(directory.path, "job");
