@@ -35,6 +35,22 @@ export async function processState({ pid, ticks }: ProcessId): Promise<string | 
   return state;
 }
 
+/**
+ * True when a signal has stopped it. A shell stopped while it starts a program (vfork) shows `D` for as long as its
+ * child stands still, so then the children are asked.
+ */
+export async function isStopped(process_: ProcessId): Promise<boolean> {
+  const state = await processState(process_);
+  if (state !== "D") return state === "T" || state === "t";
+  const { pid } = process_;
+  const list = await unlessCode(NOT_OURS, "", () => readFile(`/proc/${pid}/task/${pid}/children`, "utf8"));
+  const children = list.split(" ").filter((child) => child !== "");
+  const stats = await Promise.all(
+    children.map((child) => unlessCode(NOT_OURS, "", () => readFile(`/proc/${child}/stat`, "utf8"))),
+  );
+  return stats.length > 0 && stats.every((stat) => /\) [Tt] [^)]*$/.test(stat));
+}
+
 async function startTicks(pid: number): Promise<string | null> {
   const stat = await unlessCode(NOT_OURS, null, () => readFile(`/proc/${pid}/stat`, "utf8"));
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -6,7 +6,15 @@ import { type Claim, readClaim } from "../shared/claim.ts";
 import { endOfExit, type LifeRecord, readExit, readNewestLife } from "../shared/exit-record.ts";
 import { exists, isJobDirectory } from "../shared/job-directory.ts";
 import type { Line } from "./line.ts";
-import { type Carriers, findCarriers, parseIdentity, processState, signalProcess } from "./processes.ts";
+import {
+  type Carriers,
+  findCarriers,
+  isStopped,
+  type ProcessId,
+  parseIdentity,
+  processState,
+  signalProcess,
+} from "./processes.ts";
 import { type AttemptRecord, type LocalJob, type LocalRoom, readAttempt } from "./room.ts";
 
 const KILL_LOOKS = 20;
@@ -54,8 +62,7 @@ async function observeClaimed(room: LocalRoom, job: LocalJob, known: Claimed): P
     if (!(await killLeftovers(job))) return running(room, life, "its last processes are being ended");
     return { kind: "ended", end: endOfExit(exit, known.attempt?.cpus ?? 1) };
   }
-  if (wrapper === "T" || wrapper === "t") return { kind: "suspended", reason: "stopped by a signal" };
-  if (wrapper !== null) return observeScript(room, life);
+  if (wrapper !== null) return observeAlive(room, identity, life);
   if (life !== null && life.host !== room.hostname && life.host !== "unknown")
     return unknown(`it was started on ${life.host}, and this is ${room.hostname}`);
   return observeOrphan(room, job, {
@@ -65,10 +72,14 @@ async function observeClaimed(room: LocalRoom, job: LocalJob, known: Claimed): P
   });
 }
 
-async function observeScript(room: LocalRoom, life: LifeRecord | null): Promise<Observation> {
+async function observeAlive(
+  room: LocalRoom,
+  wrapper: ProcessId,
+  life: LifeRecord | null,
+): Promise<Observation> {
   const script = life?.script ?? null;
-  const state = script === null ? null : await processState(script);
-  if (state === "T" || state === "t") return { kind: "suspended", reason: "stopped by a signal" };
+  const stands = (await isStopped(wrapper)) || (script !== null && (await isStopped(script)));
+  if (stands) return { kind: "suspended", reason: "stopped by a signal" };
   return running(room, life, null);
 }
 
