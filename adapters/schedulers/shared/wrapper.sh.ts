@@ -96,11 +96,11 @@ tr_set_timer() {
   case $1 in 0 | 0.0) return 0 ;; esac
   (
     tr_over= tr_sleep= tr_next=$1
-    trap 'tr_over=1; [ -z "$tr_sleep" ] || kill "$tr_sleep" 2>/dev/null' TERM
+    trap 'tr_over=1; [ -z "$tr_sleep" ] || kill -KILL "$tr_sleep" 2>/dev/null' TERM
     while :; do
       ${TIMER_COOKIE}="$tr_task" sleep "$tr_next" &
       tr_sleep=$!
-      [ -z "$tr_over" ] || kill "$tr_sleep"
+      [ -z "$tr_over" ] || kill -KILL "$tr_sleep"
       wait "$tr_sleep" || exit 0
       [ -z "$tr_over" ] || exit 0
       tr_ticks "$$"
