@@ -28,7 +28,7 @@ export type LocalConfig = {
   readonly target: LocalTarget & { readonly workdir: string };
 };
 
-const LIMITS = { observeBatch: 10_000, minObserveIntervalMs: 250, drainMs: 0 };
+const LIMITS = { observeBatch: 10_000, minObserveIntervalMs: 250, drainMs: 2_000 };
 const WIDTH = 16;
 
 type Opened = { readonly room: LocalRoom; readonly line: Line };
