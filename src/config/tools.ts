@@ -97,8 +97,9 @@ const MAX_ENV_BYTES = 128 * 1024 - 1;
 
 type Scalars = Readonly<Record<string, string | number | boolean>>;
 
-function readEnv(env: Scalars, { report, source }: Part, path: Path): Record<string, string> {
-  const texts: Record<string, string> = {};
+function readEnv(env: Scalars, { report, source, folder }: Part, path: Path): Record<string, string> {
+  // A job runs a copy of its script in a folder of its own: this leads it to the files beside the original.
+  const texts: Record<string, string> = { TAILRACE_CONFIG_DIR: folder };
   for (const [name, value] of Object.entries(env)) {
     const at = [...path, "env", name];
     const text = source.textOf(at) ?? String(value);
