@@ -81,7 +81,7 @@ function nameOf(parts: readonly string[]): string {
   return fieldName(parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part.slice(0, 80))));
 }
 
-/** True when the schema takes a value of the kind that the job needs there. Kept here for checks at load. */
+/** Defaults that the schema itself would refuse, by argument; for the check at load. */
 export function defaultProblems(compiled: Compiled): readonly { name: string; message: string }[] {
   const filled: JsonObject = {};
   const explain = compiled.explain();

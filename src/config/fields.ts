@@ -75,9 +75,9 @@ function sentenceOf(issue: z.core.$ZodIssue, value: unknown, path: Path): string
       return `must be ${options.length === 1 ? "" : "one of "}${options.join(", ")}${got}${suggestion}`;
     }
     case "too_small":
-      return `${limitOf(issue.origin, "at least", issue.minimum)}${got}`;
+      return `${limitOf(issue.origin, issue.inclusive === false ? "more than" : "at least", issue.minimum)}${got}`;
     case "too_big":
-      return `${limitOf(issue.origin, "at most", issue.maximum)}${got}`;
+      return `${limitOf(issue.origin, issue.inclusive === false ? "less than" : "at most", issue.maximum)}${got}`;
     case "invalid_key":
       return issue.issues[0]?.message ?? issue.message;
     case "custom":
@@ -116,7 +116,9 @@ function nounOf(expected: string): string {
 
 /** Values of these fields may be secrets, put there by mistake or on purpose: no message repeats them. */
 function maySecret(path: Path): boolean {
-  return path[0] === "auth" || path[0] === "store" || path.includes("env");
+  return (
+    path[0] === "auth" || (path[0] === "store" && String(path[1]).startsWith("url")) || path.includes("env")
+  );
 }
 
 function valueAt(input: unknown, path: Path): unknown {

@@ -26,8 +26,8 @@ export async function readTextFile(path: string, maxBytes: number): Promise<Text
       await file.close();
     }
   } catch (error) {
-    if (error instanceof TypeError) return unusable("is not valid UTF-8");
     const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return unusable("is not valid UTF-8");
     if (code === "ENOENT" || code === "ENOTDIR") return { ...unusable("does not exist"), isAbsent: true };
     if (code === "EACCES" || code === "EPERM") return unusable("may not be read by this user");
     return unusable(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);

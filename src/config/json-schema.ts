@@ -23,7 +23,7 @@ export function createSchemaCompiler() {
   const all = createAjv(true);
   return (schema: JsonObject): Compiled | { readonly faults: readonly SchemaFault[] } => {
     const faults: SchemaFault[] = [];
-    findFaults(schema, { path: [], faults, isKeyword: (name) => Object.hasOwn(first.RULES.keywords, name) });
+    findFaults(schema, { path: [], faults, ajv: first });
     if (faults.length > 0) return { faults };
     if (!first.validateSchema(schema)) return { faults: [metaFault(first.errors ?? [])] };
     try {
@@ -75,7 +75,7 @@ const TYPES = ["array", "boolean", "integer", "null", "number", "object", "strin
 type Search = {
   readonly path: Path;
   readonly faults: SchemaFault[];
-  readonly isKeyword: (name: string) => boolean;
+  readonly ajv: Ajv2020;
 };
 
 /** The mistakes for which ajv's own message would give no place, or that it would let pass. */
@@ -93,7 +93,7 @@ function findFaults(schema: Json, search: Search): void {
   }
 }
 
-function keywordFault(keyword: string, value: Json, { path, isKeyword }: Search): string | null {
+function keywordFault(keyword: string, value: Json, { path, ajv }: Search): string | null {
   if (keyword === "$ref" || keyword === "$dynamicRef") {
     return typeof value === "string" && value.startsWith("#")
       ? null
@@ -111,9 +111,28 @@ function keywordFault(keyword: string, value: Json, { path, isKeyword }: Search)
     const suggestion = typeof wrong === "string" ? didYouMean(wrong, TYPES) : "";
     return `must be one of ${TYPES.join(", ")} (got ${show(wrong)})${suggestion}`;
   }
-  if (keyword === "$async" || !isKeyword(keyword))
+  const pattern = keyword === "pattern" ? [value] : keyword === "patternProperties" ? keysOf(value) : [];
+  const wrong = pattern.find((text) => typeof text === "string" && !isRegExp(text));
+  if (wrong !== undefined) return `is not a regular expression: ${show(wrong)}`;
+  if (keyword === "format" && typeof value === "string" && !Object.hasOwn(ajv.formats, value))
+    return `there is no format ${show(value)}${didYouMean(value, Object.keys(ajv.formats))}`;
+  if (keyword === "$async" || !Object.hasOwn(ajv.RULES.keywords, keyword))
     return `is not a keyword of JSON Schema 2020-12${didYouMean(keyword, KEYWORDS)}`;
   return null;
+}
+
+function keysOf(value: Json): string[] {
+  return isJsonObject(value) ? Object.keys(value) : [];
+}
+
+function isRegExp(text: string): boolean {
+  try {
+    new RegExp(text, "u");
+    return true;
+  } catch {
+    // The only way to ask: there is no test that does not throw.
+    return false;
+  }
 }
 
 const KEYWORDS = [

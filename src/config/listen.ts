@@ -26,6 +26,8 @@ export function readListen(
   const host = bare(overrides?.host ?? fields.host);
   const port = overrides?.port ?? fields.port;
   const { allowedHosts, allowedOrigins } = fields;
+  if (overrides?.host !== undefined && !ListenFile.shape.host.safeParse(overrides.host).success)
+    report.outside("--host", "must be a host name or an address, without scheme or port");
   if (overrides?.port !== undefined && !isPort(overrides.port))
     report.outside("--port", "must be a whole number from 0 to 65535");
   if (host === undefined || port === undefined || allowedHosts === undefined || allowedOrigins === undefined)

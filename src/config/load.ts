@@ -48,19 +48,13 @@ export async function loadSettings(options: LoadOptions): Promise<Loaded> {
     return { kind: "problems", problems: [problem] };
   }
   const report = createReport(place.shown, source.source);
-  for (const { path, message } of source.source.problems) report.problem(path, message);
-  if (!source.source.isReadable)
-    return { kind: "problems", problems: unreadable(place.shown, source.source) };
+  for (const problem of source.source.problems) report.misplaced(problem);
+  if (!source.source.isReadable) return { kind: "problems", problems: report.problems() };
   const part: Part = { report, source: source.source, env: options.env, folder: dirname(place.path) };
   const settings = await readSettings(part, options);
   const problems = report.problems();
   if (problems.length > 0 || settings === null) return { kind: "problems", problems };
   return { kind: "ok", settings, warnings: report.warnings(), file: source.isFile ? place.path : null };
-}
-
-/** Faults of the syntax stand where the parser found them, not at a value. */
-function unreadable(file: string, { problems }: Source): Problem[] {
-  return problems.map(({ place, message }) => ({ file, ...place, field: "", message }));
 }
 
 type Read =

@@ -18,24 +18,28 @@ export function placeholderFault(text: string, names: readonly string[] | null):
   return `\${args.${unknown}} names no argument of this tool${didYouMean(unknown, names) || `: ${known}`}`;
 }
 
-/** Programs for which an option makes the next argument code. */
-const CODE_OPTIONS: readonly { readonly program: RegExp; readonly option: RegExp }[] = [
+/** Programs that take an argument as code: the one behind such an option, or (`null`) all of them. */
+const CODE_TAKERS: readonly { readonly program: RegExp; readonly option: RegExp | null }[] = [
   { program: /^(?:ba|da|z|k|c|tc|fi|a)?sh$/, option: /^-[A-Za-z]*c$/ },
+  { program: /^su$/, option: /^(?:-[A-Za-z]*c|--command)$/ },
   { program: /^python[\d.]*$/, option: /^-[A-Za-z]*c$/ },
-  { program: /^(?:perl|ruby|node|lua)[\d.]*$/, option: /^-[A-Za-z]*[eEp]$|^--eval$|^--print$/ },
+  { program: /^(?:perl|ruby|node|lua)[\d.]*$/, option: /^(?:-[A-Za-z]*[eEp]|--eval|--print)$/ },
+  // ssh joins its arguments with spaces and gives them to a shell on the other side.
+  { program: /^ssh$/, option: null },
 ];
 
 /** Says so when a caller's text would become part of a program, however it is quoted. */
 export function codeHazard(argv: readonly string[], index: number): string | null {
-  const text = argv[index] ?? "";
-  const option = argv[index - 1] ?? "";
-  const [name] = argumentNamesIn(text);
+  const [name] = argumentNamesIn(argv[index] ?? "");
   if (name === undefined) return null;
+  const option = argv[index - 1] ?? "";
   const programs = argv.slice(0, index).map((element) => element.split("/").at(-1) ?? "");
-  const isCode = CODE_OPTIONS.some(
-    (entry) => entry.option.test(option) && programs.some((program) => entry.program.test(program)),
+  const isCode = CODE_TAKERS.some(
+    (taker) =>
+      (taker.option === null || taker.option.test(option)) &&
+      programs.some((program) => taker.program.test(program)),
   );
   return isCode
-    ? `\${args.${name}} would become part of a program's code, so a caller could run anything: let the code read the variable TAILRACE_ARG_* or a further argument`
+    ? `\${args.${name}} would become part of a program's code, so a caller could run anything: let the code read the variable TAILRACE_ARG_* instead`
     : null;
 }

@@ -67,7 +67,7 @@ function checkedScript(text: string, complain: (message: string) => void): strin
 
 function warnOfNoInterpreter(text: string, { report }: Part, path: Path): void {
   if (!text.startsWith("#!"))
-    report.warning(path, "the script has no #! line, so /bin/sh will run it: begin with e.g. #!/bin/bash");
+    report.warning(path, "the script has no #! line: begin it with its interpreter, e.g. #!/bin/bash");
 }
 
 function readArgv(argv: readonly (string | number | boolean)[], part: Part, place: RunPlace): Run | null {

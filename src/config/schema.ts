@@ -116,7 +116,7 @@ export const ToolFile = z.strictObject({
   input: jsonMap.optional(),
   inputSchema: jsonMap.optional(),
   output: jsonMap.optional(),
-  run: json,
+  run: z.custom<Json>((value) => value !== undefined, "is missing: give { script: … } or { argv: [ … ] }"),
   env: z.record(z.string(), scalar).default({}),
   resources: json.optional(),
   solver: z

@@ -1,5 +1,4 @@
 import {
-  type Alias,
   type Document,
   isAlias,
   isMap,
@@ -29,6 +28,13 @@ export type Source = {
 
 export type SourceProblem = { readonly path: Path; readonly place: Place; readonly message: string };
 
+const TOO_DEEP: SourceProblem = {
+  path: [],
+  place: { line: 1, column: 1 },
+  message: "the file is nested too deeply",
+};
+/** One missing bracket can make every later line wrong. */
+const MAX_FAULTS = 20;
 const MAX_DEPTH = 64;
 /** Aliases of aliases can stand for more than any memory holds. */
 const MAX_NODES = 100_000;
@@ -53,13 +59,12 @@ export function parseYaml(text: string): Source {
   try {
     document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
   } catch (error) {
-    // The parser is recursive: deep nesting runs it out of stack.
+    // The parser is recursive: deep nesting runs it out of stack, which it mostly reports and sometimes throws.
     if (!(error instanceof RangeError)) throw error;
-    return unreadable([
-      { path: [], place: { line: 1, column: 1 }, message: "the file is nested too deeply" },
-    ]);
+    return unreadable([TOO_DEEP]);
   }
-  const faults = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
+  if (document.errors.some((error) => error.code === "RESOURCE_EXHAUSTION")) return unreadable([TOO_DEEP]);
+  const faults = [...document.errors, ...document.warnings].slice(0, MAX_FAULTS).map(({ message, pos }) => ({
     path: [],
     place: placeAt(pos[0]),
     message: `not valid YAML: ${message.split("\n")[0]}`,
@@ -114,7 +119,12 @@ function readNode(walk: Walk, node: unknown, path: Path): Json {
   if (walk.nodes >= MAX_NODES) return null;
   if (path.length > MAX_DEPTH)
     return complain(walk, path, "is nested too deeply (an alias within its own anchor?)");
-  if (isAlias(node)) return readNode(walk, resolveAlias(walk, node), path);
+  if (isAlias(node)) {
+    const anchored: unknown = node.resolve(walk.document);
+    if (anchored === undefined)
+      return complain(walk, path, `*${node.source} has no anchor &${node.source} before it`);
+    return readNode(walk, anchored, path);
+  }
   if (isMap<Node, Node>(node)) return readMap(walk, node.items, path);
   if (isSeq<Node>(node)) {
     return node.items.map((item, index) => {
@@ -127,10 +137,6 @@ function readNode(walk: Walk, node: unknown, path: Path): Json {
   return null;
 }
 
-function resolveAlias(walk: Walk, alias: Alias): unknown {
-  return alias.resolve(walk.document);
-}
-
 function readMap(walk: Walk, pairs: readonly Pair<Node, Node>[], path: Path): JsonObject {
   const map: JsonObject = {};
   for (const { key, value } of pairs) {
@@ -141,10 +147,14 @@ function readMap(walk: Walk, pairs: readonly Pair<Node, Node>[], path: Path): Js
     }
     const memberPath = [...path, name];
     const isDuplicate = Object.hasOwn(map, name);
+    if (isDuplicate) {
+      const place = placeOf(walk, key) ?? { line: 1, column: 1 };
+      walk.problems.push({ path: memberPath, place, message: "is given twice: remove or rename one" });
+      continue;
+    }
     notePlace(walk, key, memberPath);
-    if (isDuplicate) complain(walk, memberPath, "is given twice: remove or rename one");
     // Assigning to this name would set the object's prototype.
-    else if (name === "__proto__") complain(walk, memberPath, "is not a name that can be used");
+    if (name === "__proto__") complain(walk, memberPath, "is not a name that can be used");
     else if (name.includes("\0")) complain(walk, memberPath, "its name holds a NUL character");
     else map[name] = readNode(walk, value, memberPath);
   }
@@ -157,8 +167,13 @@ function nameOf(key: unknown): string | null {
 }
 
 function notePlace(walk: Walk, node: unknown, path: Path): void {
+  const place = placeOf(walk, node);
+  if (place !== null) walk.places.set(keyOf(path), place);
+}
+
+function placeOf(walk: Walk, node: unknown): Place | null {
   const range = isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? node.range : null;
-  if (range) walk.places.set(keyOf(path), walk.placeAt(range[0]));
+  return range ? walk.placeAt(range[0]) : null;
 }
 
 function readScalar(walk: Walk, scalar: { value: unknown; source?: string }, path: Path): Json {
@@ -173,5 +188,7 @@ function readScalar(walk: Walk, scalar: { value: unknown; source?: string }, pat
       return complain(walk, path, `${show(source ?? value)} is not a number that JSON can hold`);
     return value;
   }
-  return null;
+  return value === null || value === undefined
+    ? null
+    : complain(walk, path, "is of a kind that JSON does not have");
 }

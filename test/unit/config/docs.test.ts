@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { LocalTarget } from "../../../adapters/schedulers/local/index.ts";
+import { unwrap } from "../../../src/config/fields.ts";
+import {
+  AuthFile,
+  ConfigFile,
+  LimitsFile,
+  ListenFile,
+  ProgressFile,
+  ResourcesFile,
+  RunFile,
+  StoreFile,
+  TargetFile,
+  TokenFile,
+  ToolFile,
+} from "../../../src/config/schema.ts";
+
+/** Parts that are read by themselves, so that the schema around them does not show their keys. */
+const PARTS: Readonly<Record<string, { readonly below: string; readonly schema: z.ZodObject }>> = {
+  store: { below: "store.", schema: StoreFile },
+  listen: { below: "listen.", schema: ListenFile },
+  limits: { below: "limits.", schema: LimitsFile },
+  auth: { below: "auth.", schema: AuthFile },
+  "auth.tokens": { below: "auth.tokens[].", schema: TokenFile },
+  targets: { below: "targets.<name>.", schema: TargetFile },
+  tools: { below: "tools.<name>.", schema: ToolFile },
+  "tools.<name>.run": { below: "tools.<name>.run.", schema: RunFile },
+  "tools.<name>.resources": { below: "tools.<name>.resources.", schema: ResourcesFile },
+  "tools.<name>.progress": { below: "tools.<name>.progress.", schema: ProgressFile },
+};
+
+function keysOf(schema: z.ZodObject, below = ""): string[] {
+  return Object.entries(schema.shape).flatMap(([name, field]) => {
+    const key = `${below}${name}`;
+    const part = PARTS[key];
+    const inner = unwrap(field as z.ZodType);
+    if (part !== undefined) return [key, ...keysOf(part.schema, part.below)];
+    return inner instanceof z.ZodObject ? [key, ...keysOf(inner, `${key}.`)] : [key];
+  });
+}
+
+const page = readFileSync(new URL("../../../docs/config.md", import.meta.url), "utf8");
+
+function documented(heading: string): string[] {
+  const section = page.slice(page.indexOf(heading) + heading.length).split(/^#/m)[0] ?? "";
+  return [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, key = ""]) => key);
+}
+
+test("docs/config.md lists the keys that can be written, all of them and no others", () => {
+  expect(documented("## Keys").sort()).toEqual(keysOf(ConfigFile).sort());
+});
+
+test("docs/config.md lists the keys of a local target", () => {
+  const keys = Object.keys(LocalTarget.shape).filter((key) => key !== "scheduler");
+  expect(documented("### Targets with `scheduler: local`").sort()).toEqual(keys.sort());
+});
