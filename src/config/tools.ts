@@ -33,9 +33,8 @@ export async function readTools(value: JsonObject, around: Around): Promise<Tool
 
 async function readTool(name: string, fields: ToolFields, around: Around): Promise<ToolDefinition | null> {
   const { part, compile } = around;
-  const { report } = part;
   const path = ["tools", name];
-  const input = readInput(fields, { path, report, compile });
+  const input = readInput(fields, { path, report: part.report, compile });
   const target = readTarget(fields.target, path, around);
   const names = input === null ? null : Object.keys(input.properties);
   const run =
@@ -47,8 +46,7 @@ async function readTool(name: string, fields: ToolFields, around: Around): Promi
   const progress = readProgress(fields, input, { part, path });
   const outputSchema = readOutputSchema(fields.output, path, around);
   checkOutputs(fields.outputs ?? [], part, path);
-  if (fields.idempotencyWindow !== undefined && fields.idempotency !== "arguments")
-    report.warning([...path, "idempotencyWindow"], "has no effect without idempotency: arguments");
+  checkWindow(fields, part, path);
   const { description, solver, outputs, idempotency, tasks, ttl, options } = fields;
   if (input === null || target === null || run === null || resources === null) return null;
   if (description === undefined || solver === undefined || outputs === undefined) return null;
@@ -175,6 +173,11 @@ function readOutputSchema(
       part.report.problem([...path, "output", ...fault.path], fault.message);
   }
   return output;
+}
+
+function checkWindow({ idempotency, idempotencyWindow }: ToolFields, { report }: Part, path: Path): void {
+  if (idempotencyWindow !== undefined && idempotency !== "arguments")
+    report.warning([...path, "idempotencyWindow"], "has no effect without idempotency: arguments");
 }
 
 function checkOutputs(outputs: readonly string[], { report }: Part, path: Path): void {
