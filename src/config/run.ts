@@ -19,8 +19,10 @@ export type RunPlace = {
 };
 
 /** `run`: a script, as a file or as text, or a command line. null when it cannot be used. */
-export async function readRun(value: Json, part: Part, place: RunPlace): Promise<Run | null> {
+export async function readRun(value: Json | undefined, part: Part, place: RunPlace): Promise<Run | null> {
   const { report } = part;
+  // A tool without it has been told so with its other keys.
+  if (value === undefined) return null;
   const fields = readFields(RunFile, value, { path: place.path, report });
   if (fields.script !== undefined && fields.argv !== undefined) {
     report.problem([...place.path, "argv"], "there is script already: give one of the two");

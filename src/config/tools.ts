@@ -32,15 +32,12 @@ export async function readTools(value: JsonObject, around: Around): Promise<Tool
 }
 
 async function readTool(name: string, fields: ToolFields, around: Around): Promise<ToolDefinition | null> {
-  const { part, compile } = around;
+  const { part } = around;
   const path = ["tools", name];
-  const input = readInput(fields, { path, report: part.report, compile });
+  const input = readInput(fields, { path, report: part.report, compile: around.compile });
   const target = readTarget(fields.target, path, around);
-  const names = input === null ? null : Object.keys(input.properties);
-  const run =
-    fields.run === undefined
-      ? null
-      : await readRun(fields.run, part, { tool: name, path: [...path, "run"], argumentNames: names });
+  const argumentNames = input && Object.keys(input.properties);
+  const run = await readRun(fields.run, part, { tool: name, path: [...path, "run"], argumentNames });
   const env = readEnv(fields.env ?? {}, part, path);
   const resources = readResources(fields, part, path);
   const progress = readProgress(fields, input, { part, path });
