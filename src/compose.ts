@@ -6,6 +6,7 @@ import { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { createAdapter } from "../adapters/registry.ts";
 import { createPipeline } from "../adapters/solvers/pipeline.ts";
+import { ask } from "../workers/ask.ts";
 import { createLogRoom } from "../workers/log-room.ts";
 import { createHastener, type Hastener } from "../workers/queues.ts";
 import { startTargetWorkers } from "../workers/run.ts";
@@ -222,16 +223,19 @@ export async function startWorkers(
   for (const [target, adapter] of adapters) {
     const { tuning } = settings;
     const logs = createLogRoom({
-      readLogs: adapter.readLogs,
+      readLogs: (requests) =>
+        ask({ target }, { withinMs: tuning.callTimeoutMs }, (signal) => adapter.readLogs(requests, signal)),
       clock: () => performance.now(),
       gatherMs: 10,
-      timeoutMs: tuning.callTimeoutMs,
     });
     const { hasten } = ledger.hastener;
     const deps = { target, store: ledger.store, adapter, hasten, createPipeline, logs, tuning, log };
     running.push(await startTargetWorkers(deps, { connection, prefix: settings.store.prefix }));
   }
   return {
-    close: closeOnce(async () => void (await Promise.all(running.map((workers) => workers.close())))),
+    close: closeOnce(async () => {
+      await Promise.all(running.map((workers) => workers.close()));
+      connection.disconnect();
+    }),
   };
 }

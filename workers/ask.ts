@@ -7,15 +7,16 @@ import type { WorkerDeps } from "./deps.ts";
  */
 export async function ask<T>(
   { target }: Pick<WorkerDeps, "target">,
-  at: { readonly withinMs: number; readonly stop: AbortSignal },
+  at: { readonly withinMs: number; readonly stop?: AbortSignal },
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const signal = AbortSignal.any([AbortSignal.timeout(at.withinMs), at.stop]);
+  const limit = AbortSignal.timeout(at.withinMs);
+  const signal = at.stop === undefined ? limit : AbortSignal.any([limit, at.stop]);
   try {
     return await call(signal);
   } catch (error) {
     if (error instanceof BridgeError || !signal.aborted) throw error;
-    const why = at.stop.aborted ? "cut off because we are stopping" : `no answer within ${at.withinMs} ms`;
+    const why = at.stop?.aborted ? "cut off because we are stopping" : `no answer within ${at.withinMs} ms`;
     throw new BridgeError("uncertain", target, `target ${target}: ${why}`, { cause: error });
   }
 }

@@ -16,17 +16,17 @@ import type { Following } from "./following.ts";
 export async function conclude(
   deps: WorkerDeps,
   follow: Following,
-  stop: AbortSignal,
+  at: { readonly stop: AbortSignal; readonly logProblem: string | null },
 ): Promise<"done" | "changed"> {
   const { record, pipeline } = follow;
   if (record.end === null) return "changed";
-  const collected = await collectOutputs(deps, record, stop);
+  const collected = await collectOutputs(deps, record, at.stop);
   if (collected === null) return "changed";
   const atMs = await deps.store.now();
   const findings = pipeline.findings();
   const judged = concludeOutcome(record.end, findings, stoppedByUs(cancelInTime(record), record.end));
-  const outcome =
-    collected.problem === null ? judged : { ...judged, reason: joined(judged.reason, collected.problem) };
+  const reasons = [judged.reason, at.logProblem, collected.problem].filter((reason) => reason !== null);
+  const outcome = { ...judged, reason: reasons.length === 0 ? null : reasons.join("; ") };
   const progress = pipeline.progress();
   const result: TaskResult = {
     metrics: { ...progress.metrics },
@@ -36,9 +36,10 @@ export async function conclude(
     tail: [...pipeline.tail()],
     summary: progress.text,
   };
-  const last = [...pipeline.take(atMs, { final: true }), ...pipeline.conclude(record.end)];
+  // Kept although this commit may come too late: what was taken out of the pipeline is told by no other.
+  follow.pending.push(...pipeline.take(atMs, { final: true }));
   const step = apply(record, { kind: "concluded", outcome, result, atMs });
-  const events = [...follow.pending, ...last, ...step.events];
+  const events = [...follow.pending, ...pipeline.conclude(record.end), ...step.events];
   const after = await commitStep(deps, record, { record: step.record, events, epoch: follow.epoch });
   return after === null ? "changed" : "done";
 }
@@ -79,8 +80,4 @@ async function collectOutputs(
       await pause(tuning.quietReadMs, stop);
     }
   }
-}
-
-function joined(reason: string | null, problem: string): string {
-  return reason === null ? problem : `${reason}; ${problem}`;
 }

@@ -47,13 +47,17 @@ async function followOn(deps: WorkerDeps, follow: Following, stop: AbortSignal):
       const chunks = await readChunks(deps, follow, { waitMs, stop });
       if (chunks === null) {
         waitMs = deps.tuning.quietReadMs;
+        if (!(await isOverdue(deps, follow))) continue;
+        const logProblem = "the log could not be read to its end";
+        if ((await conclude(deps, follow, { stop, logProblem })) === "done") return "over";
+        changed = true;
         continue;
       }
       const grew = await absorb(deps, follow, chunks);
       if (!(await flush(deps, follow, "when_due"))) return "fenced";
       if (isDrained(deps, follow, chunks)) {
         if (!(await flush(deps, follow, "now"))) return "fenced";
-        if ((await conclude(deps, follow, stop)) === "done") return "over";
+        if ((await conclude(deps, follow, { stop, logProblem: null })) === "done") return "over";
         changed = true;
       }
       waitMs = nextWait(deps, follow, { waitMs, grew, chunks });
@@ -184,6 +188,12 @@ function isDrained(deps: WorkerDeps, follow: Following, chunks: readonly LogChun
     (cursors.stderr?.offset ?? 0) >= bytes.stderr;
   const waitedMs = follow.heldMs - (record.collectingAtMs ?? follow.heldMs);
   return complete || waitedMs >= deps.adapter.limits.drainMs;
+}
+
+/** The job has ended and its log cannot be read for so long that the task must end without the rest. */
+async function isOverdue(deps: WorkerDeps, { record }: Following): Promise<boolean> {
+  if (record.phase !== "collecting" || record.collectingAtMs === null) return false;
+  return (await deps.store.now()) - record.collectingAtMs > deps.tuning.collectTimeoutMs;
 }
 
 function nextWait(

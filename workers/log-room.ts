@@ -1,4 +1,4 @@
-import type { LogChunk, LogRequest, SchedulerAdapter } from "../src/domain/adapter.ts";
+import type { LogChunk, LogRequest } from "../src/domain/adapter.ts";
 
 /**
  * The one reader of logs per process and target: followers leave their requests here, and all that are due go to the
@@ -17,12 +17,12 @@ type Waiting = {
 };
 
 type Options = {
-  readonly readLogs: SchedulerAdapter["readLogs"];
+  /** The adapter's, with a deadline: it must settle. */
+  readonly readLogs: (requests: readonly LogRequest[]) => Promise<LogChunk[]>;
   /** A monotonic clock in ms. */
   readonly clock: () => number;
   /** Requests wait at most this long for others to share the call, in ms. */
   readonly gatherMs: number;
-  readonly timeoutMs: number;
 };
 
 const BATCH = 256;
@@ -81,7 +81,7 @@ export function createLogRoom(options: Options): LogRoom {
 async function answer(batch: readonly Waiting[], options: Options): Promise<void> {
   try {
     const requests = batch.flatMap((one) => one.requests);
-    const chunks = await options.readLogs(requests, AbortSignal.timeout(options.timeoutMs));
+    const chunks = await options.readLogs(requests);
     let taken = 0;
     for (const one of batch) {
       one.resolve(chunks.slice(taken, taken + one.requests.length));

@@ -49,7 +49,11 @@ export async function startBench(): Promise<Bench> {
         adapter: { ...adapter, ...faults },
         hasten: () => undefined,
         createPipeline,
-        logs: createLogRoom({ readLogs, clock: () => performance.now(), gatherMs: 5, timeoutMs: 5_000 }),
+        logs: createLogRoom({
+          readLogs: (requests) => readLogs(requests, AbortSignal.timeout(5_000)),
+          clock: () => performance.now(),
+          gatherMs: 5,
+        }),
         tuning: Tuning.parse({ ...QUICK, submitTimeoutMs: 300, leaseMarginMs: 100, ...tuning }),
         log: pino({ level: "silent" }),
       };

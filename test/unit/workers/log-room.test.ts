@@ -13,7 +13,7 @@ function chunkOf(text: string): LogChunk {
 }
 
 function roomWith(readLogs: (requests: readonly LogRequest[]) => Promise<LogChunk[]>) {
-  return createLogRoom({ readLogs, clock: () => performance.now(), gatherMs: 5, timeoutMs: 1_000 });
+  return createLogRoom({ readLogs, clock: () => performance.now(), gatherMs: 5 });
 }
 
 test("requests that come together go to the target in one call, and each caller gets its own chunks", async () => {
