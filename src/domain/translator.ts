@@ -81,7 +81,7 @@ export type LogPipeline = {
   findings(): Findings;
   /** Last lines of stderr (of stdout when stderr is empty), for error results. */
   tail(): readonly string[];
-  /** `solver.finished` and what else only the end can tell. */
+  /** `solver.finished` and what else only the end can tell. Changes nothing: it may be asked for again. */
   conclude(end: JobEnd): EventDraft[];
 };
 
