@@ -1,14 +1,7 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
-import { Command } from "commander";
-import { z } from "zod";
+import { runCli } from "./cli/program.ts";
+import { shellOf } from "./cli/shell.ts";
 
-const Manifest = z.object({ version: z.string() });
-const { version } = Manifest.parse(
-  JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")),
-);
-
-await new Command("tailrace")
-  .description("Turns batch and HPC jobs into MCP Tasks")
-  .version(version)
-  .parseAsync();
+// A pipe that was closed early (`| head`) is no failure of ours; the job and the server do not depend on it.
+process.stdout.on("error", () => process.exit(0));
+process.exit(await runCli(process.argv.slice(2), shellOf(process)));

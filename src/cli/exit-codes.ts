@@ -1,0 +1,25 @@
+/** What the exit codes mean. Scripts build on them: they never change once released. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  notOk: 3,
+  unreachable: 4,
+  refused: 5,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+const MEANING: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: "done; for call and watch: the task's outcome is ok, or the task goes on and was left alone as asked",
+  failure: "something failed: the message says what, and what to do",
+  usage: "the command line or the configuration has problems",
+  notOk: "the task ended, and its outcome is not ok (failed, diverged, cancelled, …)",
+  unreachable: "no server answers, or none did for as long as --patience allows",
+  refused: "the server refused the request (token, unknown tool or task, arguments, key)",
+};
+
+/** For --help. */
+export function exitCodeHelp(): string {
+  const rows = Object.entries(EXIT).map(([name, code]) => `  ${code}  ${MEANING[name as keyof typeof EXIT]}`);
+  return ["", "Exit codes:", ...rows, "  130, 143  ended by a second Ctrl-C or SIGTERM"].join("\n");
+}
