@@ -12,6 +12,11 @@ export function drawnTokenPath(stateDir: string): string {
   return join(stateDir, FILE);
 }
 
+/** The token that was drawn, or null. Throws as `ensureDrawnToken` does. */
+export function readDrawnToken(stateDir: string): Promise<string | null> {
+  return readToken(drawnTokenPath(stateDir));
+}
+
 /**
  * The token of this state directory, drawn once: whoever comes first makes the file (0600), all others read it. Throws
  * when the file is not ours, is readable by others, is a link, or holds no token.

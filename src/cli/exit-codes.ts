@@ -6,6 +6,7 @@ export const EXIT = {
   notOk: 3,
   unreachable: 4,
   refused: 5,
+  interrupted: 130,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
@@ -16,10 +17,14 @@ const MEANING: Readonly<Record<keyof typeof EXIT, string>> = {
   notOk: "the task ended, and its outcome is not ok (failed, diverged, cancelled, …)",
   unreachable: "no server answers, or none did for as long as --patience allows",
   refused: "the server refused the request (token, unknown tool or task, arguments, key)",
+  interrupted:
+    "left by Ctrl-C or SIGTERM; a task that was followed goes on. A server that is stopped so exits with 0",
 };
 
 /** For --help. */
 export function exitCodeHelp(): string {
-  const rows = Object.entries(EXIT).map(([name, code]) => `  ${code}  ${MEANING[name as keyof typeof EXIT]}`);
-  return ["", "Exit codes:", ...rows, "  130, 143  ended by a second Ctrl-C or SIGTERM"].join("\n");
+  const rows = Object.entries(EXIT).map(
+    ([name, code]) => `  ${String(code).padEnd(4)} ${MEANING[name as keyof typeof EXIT]}`,
+  );
+  return ["", "Exit codes:", ...rows].join("\n");
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../observe/version.ts";
+import { addClientCommands } from "./client-commands.ts";
 import { EXIT, exitCodeHelp } from "./exit-codes.ts";
 import { CliFailure, explain } from "./failure.ts";
 import { addServerCommands } from "./server-commands.ts";
@@ -26,6 +27,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
     },
   };
   addServerCommands(register);
+  addClientCommands(register);
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;

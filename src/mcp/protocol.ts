@@ -12,6 +12,7 @@ export const META = {
   serverInfo: "io.modelcontextprotocol/serverInfo",
   relatedTask: "io.modelcontextprotocol/related-task",
   existing: "dev.tailrace/existing",
+  idempotency: "dev.tailrace/idempotency",
 } as const;
 
 export const RPC = {

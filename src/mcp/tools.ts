@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../domain/json.ts";
 import type { ToolDefinition } from "../domain/tool.ts";
 import { KEY_ARGUMENT, MAX_KEY_LENGTH } from "../tasks/key.ts";
-import { isObject } from "./protocol.ts";
+import { isObject, META } from "./protocol.ts";
 
 /** The tools/list entry of a definition. The definition itself is left as it is. */
 export function mcpTool(tool: ToolDefinition): JsonObject {
@@ -12,6 +12,8 @@ export function mcpTool(tool: ToolDefinition): JsonObject {
     inputSchema: withKey(tool),
     outputSchema: outputSchema(tool),
     execution: { taskSupport: tool.tasks },
+    // For clients that draw keys: where arguments are the key, a drawn one would make each call a new job.
+    _meta: { [META.idempotency]: tool.idempotency },
   };
 }
 
