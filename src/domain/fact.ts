@@ -23,6 +23,8 @@ export type Fact = { readonly atMs: number } & (
   | { readonly kind: "concluded"; readonly outcome: Outcome; readonly result: TaskResult }
   /** Every witness was asked over the configured time, and none knows the job. */
   | { readonly kind: "lost"; readonly why: string }
+  /** The operator gives the task up, whatever becomes of its job: the only end without a witness. */
+  | { readonly kind: "forgotten"; readonly by: string; readonly why: string }
   | { readonly kind: "ttl_extended"; readonly expiresAtMs: number }
 );
 

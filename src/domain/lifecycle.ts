@@ -33,6 +33,8 @@ export function apply(record: TaskRecord, fact: Fact): Step {
         : unchanged(record);
     case "lost":
       return lost(record, fact);
+    case "forgotten":
+      return forgotten(record, fact);
     case "ttl_extended":
       return extendTtl(record, fact);
     default:
@@ -125,6 +127,12 @@ function lost(record: TaskRecord, fact: FactOf<"lost">): Step {
   if (record.job === null || record.unseen === null || record.phase === "collecting")
     return unchanged(record);
   return end(record, fact.atMs, outcomeWithoutJob("lost", fact.why), { events: [] });
+}
+
+/** The operator's word ends any task: a target may never come back, and nobody else may guess so. */
+function forgotten(record: TaskRecord, fact: FactOf<"forgotten">): Step {
+  const reason = `forgotten by the operator (${fact.by}): ${fact.why}`;
+  return end(record, fact.atMs, outcomeWithoutJob("lost", reason), { events: [] });
 }
 
 function extendTtl(record: TaskRecord, fact: FactOf<"ttl_extended">): Step {

@@ -191,6 +191,7 @@ const tellings: fc.Arbitrary<Telling> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("input_delivered"), key: inputKeys }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("concluded"), outcome: outcomes, result: results }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("lost"), why: text }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("forgotten"), by: text, why: text }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("ttl_extended"), expiresAtMs: time }) },
 );
 

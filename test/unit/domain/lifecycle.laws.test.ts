@@ -148,7 +148,7 @@ test("the time to live never shrinks while a task lives, and at the end is the e
   fc.assert(check, RUNS);
 });
 
-test("a task ends only by a refusal, a cancel before the job, an end without a start, a conclusion, or a loss", () => {
+test("a task ends only by a refusal, a cancel before the job, an end without a start, a conclusion, a loss, or the operator's word", () => {
   const check = fc.property(histories, (history) => {
     let record = freshRecord();
     let ran = false;
@@ -158,6 +158,7 @@ test("a task ends only by a refusal, a cancel before the job, an end without a s
         if (fact.kind === "concluded") expect(record.phase).toBe("collecting");
         else if (fact.kind === "lost") expect(record.unseen).not.toBeNull();
         else if (fact.kind === "observed") expect(ran).toBe(false);
+        else if (fact.kind === "forgotten") expect(next.outcome?.kind).toBe("lost");
         else {
           expect(fact.kind).toBe("not_submitted");
           expect(record.job).toBeNull();

@@ -122,6 +122,19 @@ test("a job can be lost only while it is out of sight", () => {
   expect(tell(running, sawNothing, lost).record).toMatchObject({ phase: "ended", outcome: { kind: "lost" } });
 });
 
+test("the operator's word ends a task of any phase as lost, in sight or not, and says whose word it was", () => {
+  const forgotten: Telling = { kind: "forgotten", by: "ada", why: "the cluster was sold" };
+  for (const start of [freshRecord(), tell(freshRecord(), leased).record, queued, running, collecting]) {
+    const { record, events } = tell(start, forgotten);
+    expect(record).toMatchObject({
+      phase: "ended",
+      outcome: { kind: "lost", ok: false, reason: "forgotten by the operator (ada): the cluster was sold" },
+    });
+    expect(events).toEqual(["task.ended"]);
+    expect(tell(record, forgotten).record).toBe(record);
+  }
+});
+
 test("a job that was seen to run is collected even if its witness says that it never started", () => {
   for (const start of [running, tell(running, sawSuspended).record]) {
     const { record } = tell(start, sawEnd({ started: false }));
