@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { TailraceError } from "../domain/errors.ts";
-import { withFaults } from "./faults.ts";
+import { ANSWER_WITHIN_MS, withFaults } from "./faults.ts";
 
 /** Where the server is, read from REDIS_URL or the embedded server's socket (`path`). */
 export type RedisAddress = {
@@ -26,8 +26,6 @@ export type ConnectionOptions = RedisAddress & {
   readonly autoResubscribe?: boolean;
 };
 
-/** A command fails after this long without an answer; the deadline of everything a client waits for. */
-const COMMAND_TIMEOUT_MS = 2000;
 const CLOSE_DEADLINE_MS = 1000;
 
 /** `redis://[user:password@]host[:port][/db]`, `rediss://…` (TLS) or `unix:///path/to/socket`. Errors hold no password. */
@@ -60,8 +58,8 @@ export function commandOptions(address: RedisAddress, name: string): ConnectionO
     ...address,
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeout: ANSWER_WITHIN_MS,
+    connectTimeout: ANSWER_WITHIN_MS,
     retryStrategy,
     enableAutoPipelining: true,
     connectionName: name,
@@ -74,7 +72,7 @@ export function workerOptions(address: RedisAddress, name: string): ConnectionOp
     ...address,
     maxRetriesPerRequest: null,
     enableOfflineQueue: true,
-    connectTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: ANSWER_WITHIN_MS,
     retryStrategy,
     connectionName: name,
   };

@@ -36,10 +36,23 @@ function firstLine(text: string): string {
   return text.split("\n")[0] ?? "";
 }
 
+/** Every answer of the store, or the error that says there is none, comes within this time. */
+export const ANSWER_WITHIN_MS = 2000;
+
+/**
+ * Runs calls to Redis, turning their faults into ours. The deadline is over all of them: ioredis counts its own from the
+ * moment a command is sent, and auto-pipelining sends nothing while an earlier pipeline still waits for its answer.
+ */
 export async function withFaults<T>(run: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`none within ${ANSWER_WITHIN_MS} ms`)), ANSWER_WITHIN_MS);
+  });
   try {
-    return await run();
+    return await Promise.race([run(), late]);
   } catch (error) {
     throw toStoreFault(error);
+  } finally {
+    clearTimeout(timer);
   }
 }

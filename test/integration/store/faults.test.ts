@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { toStoreFault } from "../../../src/store/faults.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -33,6 +34,18 @@ test("a hung Redis is store_unavailable within 2.5 s, and the timed-out create i
   const again = { ...request, record: sampleRecord() };
   const answer = await eventually(() => one.store.create(again));
   expect(answer).toEqual({ kind: "existing", taskId: request.record.id });
+});
+
+test("calls made while others already wait for a hung Redis are answered as soon", async () => {
+  await one.store.now();
+  redis.pause();
+  const waiting = one.store.now().catch(() => undefined);
+  await delay(500);
+  const started = Date.now();
+  await expect(one.store.create(createRequest())).rejects.toMatchObject({ code: "store_unavailable" });
+  expect(Date.now() - started).toBeLessThan(2500);
+  await waiting;
+  redis.resume();
 });
 
 test("a dead Redis is store_unavailable at once, and everything acknowledged is there when it returns", async () => {
