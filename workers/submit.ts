@@ -54,6 +54,9 @@ async function settledEarlier(deps: WorkerDeps, record: TaskRecord, stop: AbortS
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
     deps.log.warn({ event: "submit.locate", target: deps.target, task: fingerprint(record.id), err: error });
+    // Without a lease the newest try is known to have sent nothing, and those before it are shut out: a cancel need not
+    // wait until the target can be asked again.
+    if (record.cancel !== null && record.leaseUntilMs === null) return false;
   }
   await again(deps, record.id, tuning.cancelAgainMs);
   return true;

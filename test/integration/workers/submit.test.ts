@@ -146,6 +146,36 @@ test("a cancel while an attempt is uncertain does not end the task until that at
   await bench.adapter.cancel(job, GO_ON);
 });
 
+test("a cancel ends a task whose every try sent nothing, though the target still cannot be reached", async () => {
+  const taskId = await bench.accept();
+  const away = () => Promise.reject(new BridgeError("unreachable", "here", "the disk is full"));
+  const deps = bench.deps({ submit: away, locate: away, seize: away });
+  await submitTask(deps, taskId, GO_ON);
+  await submitTask(deps, taskId, GO_ON);
+  expect(await phaseOf(taskId)).toBe("submitting");
+  const atMs = await bench.store.now();
+  await insist(deps, taskId, () => ({ kind: "cancel_requested", by: "alice", atMs }));
+  await submitTask(deps, taskId, GO_ON);
+  expect((await bench.store.read(taskId))?.record).toMatchObject({
+    phase: "ended",
+    outcome: { kind: "cancelled" },
+  });
+  expect(bench.starts()).toBe(0);
+});
+
+test("a cancel waits for the target when the fate of a try is not known", async () => {
+  const taskId = await bench.accept();
+  const away = () => Promise.reject(new BridgeError("unreachable", "here", "the disk is full"));
+  const deps = bench.deps({ ...losingReplies(1), locate: away, seize: away });
+  await submitTask(deps, taskId, GO_ON);
+  const atMs = await bench.store.now();
+  await insist(deps, taskId, () => ({ kind: "cancel_requested", by: "alice", atMs }));
+  const leaseUntilMs = (await bench.store.read(taskId))?.record.leaseUntilMs ?? 0;
+  await eventually(async () => expect(await bench.store.now()).toBeGreaterThan(leaseUntilMs));
+  await submitTask(deps, taskId, GO_ON);
+  expect(await phaseOf(taskId)).toBe("submitting");
+});
+
 test("a garbled or silent observation changes nothing, however often it comes", async () => {
   const taskId = await bench.accept("sleep 30");
   await submitTask(bench.deps(), taskId, GO_ON);
