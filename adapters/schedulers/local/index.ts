@@ -2,7 +2,7 @@ import { access, mkdir, realpath } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Estimate, JobSpec, SchedulerAdapter } from "../../../src/domain/adapter.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
-import { asBridgeError } from "../shared/atomic-file.ts";
+import { asBridgeError, unlessCode } from "../shared/atomic-file.ts";
 import { removeUnfinished } from "../shared/job-directory.ts";
 import { INSTANCE } from "../shared/mark.ts";
 import { inParallel, untilAborted } from "../shared/until-aborted.ts";
@@ -154,8 +154,10 @@ async function openRoom(config: LocalConfig, deps: LocalDeps): Promise<Opened> {
     bootId: await readBootId(),
     now: deps.now,
   };
-  await mkdir(queueDirectory(room), { recursive: true, mode: 0o700 });
-  await mkdir(slotDirectory(room), { recursive: true, mode: 0o700 });
+  for (const path of [queueDirectory(room), slotDirectory(room)]) {
+    // Not a recursive mkdir: that one hides a read-only file system behind ENOENT.
+    await unlessCode(["EEXIST"], undefined, () => mkdir(path, { mode: 0o700 }));
+  }
   await removeUnfinished(room.workdir, deps.now());
   return { room, line: createLine(room) };
 }

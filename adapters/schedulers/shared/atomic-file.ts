@@ -66,13 +66,13 @@ export async function writeOnce(path: string, text: string, mode = 0o600): Promi
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EROFS: "the file system is read-only",
-  EACCES: "permission is denied",
+  ENOSPC: "the disk is full: free some space",
+  EDQUOT: "the disk quota is used up: free some space or raise it",
+  EROFS: "the file system is read-only: make it writable",
+  EACCES: "permission is denied: give this server's user access",
   EPERM: "that is not permitted",
   ENOTDIR: "a part of the path is no directory",
-  EMFILE: "too many files are open",
+  EMFILE: "too many files are open: raise the limit (ulimit -n)",
 };
 
 /** A fault of the file system on the way to a target, in words. Faults that already are BridgeErrors stay. */
