@@ -10,6 +10,8 @@ export type Line = {
   readonly overwritten: boolean;
   /** Bytes that did not fit were dropped. */
   readonly truncated: boolean;
+  /** The log ended inside it. Never to be read as a complete row: its last number may be cut. */
+  readonly partial: boolean;
 };
 
 /**
