@@ -31,6 +31,7 @@ import {
   whenReady,
   workerOptions,
 } from "./store/connect.ts";
+import { describeServer, type ServerFacts } from "./store/describe.ts";
 import { checkDurability } from "./store/durability.ts";
 import { startEmbedded } from "./store/embedded.ts";
 import { createRedisStore } from "./store/redis-store.ts";
@@ -50,6 +51,7 @@ export type Ledger = Closing & {
   readonly hastener: Hastener;
   /** Which server keeps the tasks, for people. */
   readonly where: string;
+  describe(): Promise<ServerFacts>;
 };
 
 /** Opens the store that the settings name, or the embedded one. Throws with what to do when there is none. */
@@ -85,6 +87,7 @@ export async function openLedger(settings: Settings, log: Logger): Promise<Ledge
     address,
     hastener,
     where: embedded === null ? "external Redis" : `embedded Redis (${embedded.origin})`,
+    describe: () => describeServer(commands),
     close: closeOnce(async () => {
       await hastener.close();
       queueing.disconnect();

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type CallOptions, callTool, type WatchOptions, watchTask } from "./call.ts";
-import { type CancelOptions, cancelTask } from "./cancel.ts";
+import type { CallOptions, WatchOptions } from "./call.ts";
+import type { CancelOptions } from "./cancel.ts";
 import { configOption, type Registry, several, stateDirOption, wholeNumber } from "./command.ts";
 
 /** call · watch · cancel: clients of a running server. */
@@ -13,17 +13,26 @@ export function addClientCommands({ program, shell, done }: Registry): void {
     .option("-k, --key <key>", "names this job: the same key again finds it instead of starting another")
     .option("--no-follow", "print the task id and leave")
     .option("--detach", "as --no-follow, and say how to come back")
-    .action(async (tool: string, options: CallOptions) => done(await callTool(tool, options, shell)));
+    .action(async (tool: string, options: CallOptions) => {
+      const { callTool } = await import("./call.ts");
+      done(await callTool(tool, options, shell));
+    });
   withServer(program.command("watch"))
     .description("follow a task that was made before")
     .argument("<taskId>", undefined, taskIdArgument)
     .option("--after <seq>", "only what came after this event", wholeNumber)
-    .action(async (taskId: string, options: WatchOptions) => done(await watchTask(taskId, options, shell)));
+    .action(async (taskId: string, options: WatchOptions) => {
+      const { watchTask } = await import("./call.ts");
+      done(await watchTask(taskId, options, shell));
+    });
   withServer(program.command("cancel"))
     .description("ask for a task's job to be stopped")
     .argument("<taskId>", undefined, taskIdArgument)
     .option("--wait", "wait until it has stopped")
-    .action(async (taskId: string, options: CancelOptions) => done(await cancelTask(taskId, options, shell)));
+    .action(async (taskId: string, options: CancelOptions) => {
+      const { cancelTask } = await import("./cancel.ts");
+      done(await cancelTask(taskId, options, shell));
+    });
 }
 
 function withServer(command: Command): Command {

@@ -3,6 +3,7 @@ import { VERSION } from "../observe/version.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { EXIT, exitCodeHelp } from "./exit-codes.ts";
 import { CliFailure, explain } from "./failure.ts";
+import { addOperatorCommands } from "./operator-commands.ts";
 import { addServerCommands } from "./server-commands.ts";
 import type { Shell } from "./shell.ts";
 
@@ -28,6 +29,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
   };
   addServerCommands(register);
   addClientCommands(register);
+  addOperatorCommands(register);
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;

@@ -37,6 +37,7 @@ type House = {
 export async function runServer(role: Role, options: ServerOptions, shell: Shell): Promise<ExitCode> {
   const { logLevel, readyJson: asJson = false, ...config } = options;
   const loaded = await readUsableSettings(config, shell);
+  for (const warning of loaded.warnings) shell.tell(`warning: ${warning}`);
   const log = createLogger({ level: logLevel });
   const stopping = stopOnSignals((signal) => log.info({ event: "server.stopping", signal }, "stopping"));
   const opened: Closer[] = [];

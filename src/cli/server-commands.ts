@@ -7,7 +7,7 @@ import {
   several,
   stateDirOption,
 } from "./command.ts";
-import { type Role, runServer, type ServerOptions } from "./run-server.ts";
+import type { Role, ServerOptions } from "./run-server.ts";
 
 /** up · serve · work */
 export function addServerCommands({ program, shell, done }: Registry): void {
@@ -19,7 +19,11 @@ export function addServerCommands({ program, shell, done }: Registry): void {
       .addOption(stateDirOption())
       .addOption(logLevelOption())
       .option("--ready-json", "when ready, print one JSON line instead of the block for people")
-      .action(async (options: ServerOptions) => done(await runServer(role, options, shell)));
+      .action(async (options: ServerOptions) => {
+        // Loaded when wanted: a client command should not wait for a server's libraries.
+        const { runServer } = await import("./run-server.ts");
+        done(await runServer(role, options, shell));
+      });
   for (const command of [
     add("up", "everything in one process: embedded Redis, front desk and workers"),
     add("serve", "the front desk only; any number of them share one Redis"),

@@ -35,7 +35,6 @@ export async function readSettings(options: ConfigOptions, shell: Shell): Promis
 export async function readUsableSettings(options: ConfigOptions, shell: Shell): Promise<Loaded> {
   const loaded = await readSettings(options, shell);
   await ensureStateDir(loaded.settings.stateDir);
-  for (const warning of loaded.warnings) shell.tell(`warning: ${warning}`);
   return loaded;
 }
 

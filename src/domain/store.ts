@@ -23,6 +23,8 @@ export type TaskStore = {
   list(owner: string, limit: number): Promise<string[]>;
   /** Ids of all tasks of a target, for upkeep, newest first. */
   listTarget(target: string, limit: number): Promise<string[]>;
+  /** Names of all targets that have tasks, configured or not, in order. Walks the key space: for operators only. */
+  targets(): Promise<string[]>;
   /**
    * Compare-and-set of the record with its events and duties. `stale`: the stored phaseRev is not `before.phaseRev`, or
    * `epoch` is given and no longer the newest; nothing was written.

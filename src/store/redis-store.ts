@@ -33,6 +33,7 @@ export type RedisStoreOptions = {
 
 /** Members that one reschedule call carries. */
 const RESCHEDULE_BATCH = 1000;
+const SCAN_COUNT = 1000;
 
 /** The ledger on Redis (6.2 or newer) or Valkey. Holds no state of its own: any number of them may share one server. */
 export function createRedisStore(options: RedisStoreOptions): TaskStore {
@@ -57,6 +58,7 @@ export function createRedisStore(options: RedisStoreOptions): TaskStore {
     glance: (taskId) => glance(context, taskId),
     list: (owner, limit) => newest(commands, keys.owner(owner), limit),
     listTarget: (target, limit) => newest(commands, keys.target(target), limit),
+    targets: () => targetsWithTasks(context),
     commit: (request) => commitTask(context, request),
     takeOver: (taskId) => takeOver(context, taskId),
     append: (request) => appendEvents(context, request),
@@ -85,6 +87,20 @@ async function serverNow(redis: Redis): Promise<number> {
 function newest(redis: Redis, key: string, limit: number): Promise<string[]> {
   if (limit <= 0) return Promise.resolve([]);
   return withFaults(() => redis.zrevrange(key, 0, limit - 1));
+}
+
+async function targetsWithTasks({ commands, keys }: StoreContext): Promise<string[]> {
+  const start = keys.target("");
+  // The prefix is the operator's: what means something in a pattern stands for itself.
+  const match = `${start.replace(/[\\*?[\]]/g, "\\$&")}*`;
+  const found = new Set<string>();
+  let cursor = "0";
+  do {
+    const [next, page] = await withFaults(() => commands.scan(cursor, "MATCH", match, "COUNT", SCAN_COUNT));
+    cursor = next;
+    for (const key of page) found.add(key.slice(start.length));
+  } while (cursor !== "0");
+  return [...found].sort();
 }
 
 async function members(redis: Redis, script: Script, args: ScriptArgs): Promise<string[]> {

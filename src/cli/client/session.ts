@@ -6,7 +6,7 @@ import { isTaskOk } from "../display/result.ts";
 import { shown } from "../display/text.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { CliFailure } from "../failure.ts";
-import { type ConfigOptions, readSettings } from "../settings.ts";
+import type { ConfigOptions } from "../settings.ts";
 import type { Shell } from "../shell.ts";
 import { type AddressOptions, createLocate } from "./address.ts";
 import { NoServer, Refused, Unreachable } from "./faults.ts";
@@ -76,6 +76,7 @@ async function stateDirOf(
     ...(config === undefined ? {} : { config }),
     ...(stateDir === undefined ? {} : { stateDir }),
   };
+  const { readSettings } = await import("../settings.ts");
   return (await readSettings(given, shell)).settings.stateDir;
 }
 

@@ -37,8 +37,12 @@ export function eventText({ type, payload }: TaskEvent): string {
   const short = shortType(type);
   const words = SAID.get(short)?.(payload);
   if (words !== undefined && words.trim() !== "") return shown(words, 300);
-  const { at, ...rest } = payload;
-  return shown(`${short} ${Object.keys(rest).length === 0 ? "" : jsonText(rest)}`.trim(), 300);
+  // When it was said is no part of what is said.
+  const members = Object.entries(payload).filter(
+    ([name, value]) => name !== "at" || typeof value !== "string",
+  );
+  const rest = members.length === 0 ? "" : jsonText(Object.fromEntries(members));
+  return shown(`${short} ${rest}`, 300) || "an event without a name";
 }
 
 /** Events that a person wants to see beside a live display; the rest is what the display is made of. */
