@@ -1,35 +1,115 @@
-import { NO_FINDINGS } from "../../src/domain/findings.ts";
-import type { Json } from "../../src/domain/json.ts";
-import type { LogPipeline, PipelineFactory } from "../../src/domain/translator.ts";
+import type { LogSource } from "../../src/domain/adapter.ts";
+import type { Json, JsonObject } from "../../src/domain/json.ts";
+import type { Line, LogPipeline, PipelineFactory, Translator } from "../../src/domain/translator.ts";
+import { type Coalescer, type CoalescerState, createCoalescer, newCoalescerState } from "./coalesce.ts";
+import { finishedEvent } from "./finished.ts";
+import { fitPayload } from "./fit.ts";
+import { createLineFramer, type LineFramer } from "./lines.ts";
+import { newProgress, observeNote, observeTime, type ProgressState, progressOf } from "./progress.ts";
+import { extendTail, type Tail } from "./tail.ts";
+import { translatorFor } from "./translators.ts";
 
-const TAIL_LINES = 20;
+/** What `snapshot` hands out. Written by ourselves, read by ourselves: another version's is not gone on with. */
+type Snapshot = {
+  readonly version: 1;
+  readonly framers: { readonly stdout: Json; readonly stderr: Json };
+  readonly translator: JsonObject;
+  readonly coalescer: CoalescerState;
+  readonly progress: ProgressState;
+  readonly tails: { readonly stdout: Tail; readonly stderr: Tail };
+};
 
-/** Keeps the tail of both streams and says nothing about the solver: no translator is registered yet. */
-export const createPipeline: PipelineFactory = ({ snapshot }) => {
-  const tails = readTails(snapshot);
-  const decoder = new TextDecoder();
-  const keep = (lines: string[], text: string) =>
-    lines.concat(text.split("\n").filter(Boolean)).slice(-TAIL_LINES);
+type Stage = {
+  readonly translator: Translator;
+  readonly framers: { readonly stdout: LineFramer; readonly stderr: LineFramer };
+  readonly coalescer: Coalescer;
+  readonly progress: ProgressState;
+  readonly tails: { stdout: Tail; stderr: Tail };
+  state: JsonObject;
+  nowMs: number;
+};
+
+/** Bytes of a job's logs in, events of its task out: framing, translator, coalescer. */
+export const createPipeline: PipelineFactory = ({ solver, total, unit, snapshot }) => {
+  const translator = translatorFor(solver);
+  const stage = begin(translator, readSnapshot(snapshot), { total, unit });
   const pipeline: LogPipeline = {
-    feed(source, bytes) {
+    feed(source, bytes, { nowMs, restarted }) {
+      stage.nowMs = nowMs;
       if (source === "messages") return;
-      tails[source] = keep(tails[source], decoder.decode(bytes));
+      if (restarted) translate(stage, source, stage.framers[source].flush());
+      translate(stage, source, stage.framers[source].feed(bytes));
+      observeTime(stage.progress, nowMs);
     },
-    take: () => [],
-    snapshot: () => ({ ...tails }),
-    progress: () => ({ text: null, current: null, total: null, unit: null, etaSeconds: null, metrics: {} }),
-    findings: () => NO_FINDINGS,
-    tail: () => (tails.stderr.length > 0 ? tails.stderr : tails.stdout),
-    conclude: () => [],
+    take(nowMs, { final }) {
+      stage.nowMs = nowMs;
+      if (final) {
+        translate(stage, "stdout", stage.framers.stdout.flush());
+        translate(stage, "stderr", stage.framers.stderr.flush());
+      }
+      return stage.coalescer.take(nowMs, { final });
+    },
+    snapshot: () => snapshotOf(stage),
+    progress: () => progressOf(stage.progress, { total, unit }),
+    findings: () => translator.findings(stage.state),
+    tail: () =>
+      (stage.tails.stderr.length > 0 ? stage.tails.stderr : stage.tails.stdout).map((one) => one.text),
+    conclude(end) {
+      const { type, payload } = finishedEvent(end, translator.findings(stage.state));
+      return [{ type, payload: fitPayload(payload) }];
+    },
   };
   return pipeline;
 };
 
-function readTails(snapshot: Json): { stdout: string[]; stderr: string[] } {
-  const of = (source: string): string[] => {
-    const value: unknown =
-      typeof snapshot === "object" && snapshot !== null ? Reflect.get(snapshot, source) : [];
-    return Array.isArray(value) ? value.map(String) : [];
+function begin(
+  translator: Translator,
+  from: Snapshot | null,
+  options: { readonly total: number | null; readonly unit: string | null },
+): Stage {
+  return {
+    translator,
+    framers: {
+      stdout: createLineFramer("stdout", from?.framers.stdout),
+      stderr: createLineFramer("stderr", from?.framers.stderr),
+    },
+    coalescer: createCoalescer(from?.coalescer ?? newCoalescerState()),
+    progress: from?.progress ?? newProgress(),
+    tails: from === null ? { stdout: [], stderr: [] } : { ...from.tails },
+    state: from?.translator ?? translator.start(options),
+    nowMs: 0,
   };
-  return { stdout: of("stdout"), stderr: of("stderr") };
+}
+
+function translate(stage: Stage, source: Exclude<LogSource, "messages">, lines: readonly Line[]): void {
+  if (lines.length === 0) return;
+  stage.tails[source] = extendTail(stage.tails[source], lines);
+  for (const line of lines) {
+    const { state, notes } = stage.translator.step(stage.state, line);
+    stage.state = state;
+    for (const note of notes) {
+      observeNote(stage.progress, note, "log");
+      stage.coalescer.add(note, stage.nowMs);
+    }
+  }
+}
+
+function snapshotOf(stage: Stage): Json {
+  const { framers, progress, tails } = stage;
+  const snapshot: Snapshot = {
+    version: 1,
+    framers: { stdout: framers.stdout.snapshot(), stderr: framers.stderr.snapshot() },
+    translator: stage.state,
+    coalescer: stage.coalescer.snapshot(),
+    progress,
+    tails,
+  };
+  return snapshot;
+}
+
+function readSnapshot(snapshot: Json): Snapshot | null {
+  if (typeof snapshot !== "object" || snapshot === null || Array.isArray(snapshot)) return null;
+  if (snapshot["version"] !== 1) return null;
+  // The stage changes what it holds; the caller's object stays as it is.
+  return structuredClone(snapshot) as Snapshot;
 }
