@@ -84,3 +84,17 @@ export async function readSse(request: (signal: AbortSignal) => Promise<Response
     close: () => control.abort(),
   };
 }
+
+/** The data of each message of an event stream, as it was sent. Throws when the stream breaks off. */
+export async function* sseData(response: Response): AsyncGenerator<string> {
+  if (response.body === null) throw new Error("no body");
+  let buffer = "";
+  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+    const frames = (buffer + text).split("\n\n");
+    buffer = frames.pop() ?? "";
+    for (const frame of frames) {
+      const data = /^data: (.*)$/m.exec(frame)?.[1];
+      if (data !== undefined) yield data;
+    }
+  }
+}
