@@ -6,6 +6,7 @@ import { CliFailure, explain } from "./failure.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
 import { addServerCommands } from "./server-commands.ts";
 import type { Shell } from "./shell.ts";
+import { addTranslateCommand } from "./translate.ts";
 
 /** Runs one command line to its end and answers its exit code. Never throws. */
 export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
@@ -30,6 +31,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
   addServerCommands(register);
   addClientCommands(register);
   addOperatorCommands(register);
+  addTranslateCommand(register);
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
