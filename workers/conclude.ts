@@ -23,6 +23,8 @@ export async function conclude(
   const collected = await collectOutputs(deps, record, at.stop);
   if (collected === null) return "changed";
   const atMs = await deps.store.now();
+  // Kept although this commit may come too late: what was taken out of the pipeline is told by no other.
+  follow.pending.push(...pipeline.take(atMs, { final: true }));
   const findings = pipeline.findings();
   const judged = concludeOutcome(record.end, findings, stoppedByUs(cancelInTime(record), record.end));
   const reasons = [judged.reason, at.logProblem, collected.problem].filter((reason) => reason !== null);
@@ -36,8 +38,6 @@ export async function conclude(
     tail: [...pipeline.tail()],
     summary: progress.text,
   };
-  // Kept although this commit may come too late: what was taken out of the pipeline is told by no other.
-  follow.pending.push(...pipeline.take(atMs, { final: true }));
   const step = apply(record, { kind: "concluded", outcome, result, atMs });
   const events = [...follow.pending, ...pipeline.conclude(record.end), ...step.events];
   const after = await commitStep(deps, record, { record: step.record, events, epoch: follow.epoch });

@@ -1,4 +1,5 @@
 import type { LogChunk, LogCursor, LogSource } from "../src/domain/adapter.ts";
+import { insist } from "../src/domain/advance.ts";
 import { BridgeError } from "../src/domain/errors.ts";
 import type { FollowState } from "../src/domain/store.ts";
 import { fingerprint, type TaskRecord } from "../src/domain/task.ts";
@@ -136,9 +137,17 @@ async function absorb(deps: WorkerDeps, follow: Following, chunks: readonly LogC
     if (chunk.cursor !== null) next[source] = chunk.cursor;
   }
   follow.cursors = next;
+  await recordInputs(deps, follow, nowMs);
   follow.pending.push(...follow.pipeline.take(nowMs, { final: false }));
   follow.heldMs = nowMs;
   return grew;
+}
+
+/** The questions in what was read, recorded before the cursor moves past them; one that is recorded already stays. */
+async function recordInputs(deps: WorkerDeps, follow: Following, atMs: number): Promise<void> {
+  for (const { key, request } of follow.pipeline.inputs()) {
+    await insist(deps, follow.record.id, () => ({ kind: "input_requested", key, request, atMs }));
+  }
 }
 
 /** Writes events, cursor and state in one call. False: another follower, or another life, has taken over. */

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../src/domain/json.ts";
 export type Held = {
   type: string;
   payload: JsonObject;
-  /** Notes merged, the newest included; a note that stands for several brings its own count. */
+  /** Notes merged, the newest included. */
   count: number;
   /** The first value, and the lowest and highest finite ones; null when the series has no values. */
   range: { first: Json; min: number | null; max: number | null } | null;
@@ -14,13 +14,13 @@ export type Held = {
 export function holdNote(type: string, payload: JsonObject): Held {
   const value = payload["value"];
   const range = value === undefined ? null : { first: value, min: lowest(payload), max: highest(payload) };
-  return { type, payload, count: countOf(payload), range };
+  return { type, payload, count: 1, range };
 }
 
 export function mergeNote(held: Held, type: string, payload: JsonObject): void {
   held.type = type;
   held.payload = payload;
-  held.count += countOf(payload);
+  held.count += 1;
   const value = payload["value"];
   if (value === undefined) return;
   held.range ??= { first: value, min: null, max: null };
@@ -28,18 +28,16 @@ export function mergeNote(held: Held, type: string, payload: JsonObject): void {
   held.range.max = pick(Math.max, held.range.max, highest(payload));
 }
 
-/** The newest note, with `count`, `first`, `min` and `max` of all that were merged into it. */
+/**
+ * The newest note, with `count` (how many notes it stands for) and the `first`, `min` and `max` of their values. A note
+ * that counts by itself, as a translator's warning does from the run's start, keeps its own count.
+ */
 export function eventOf({ type, payload, count, range }: Held): EventDraft {
-  if (count === countOf(payload)) return { type, payload };
+  if (count === 1 || payload["count"] !== undefined) return { type, payload };
   if (range === null) return { type, payload: { ...payload, count } };
   const { first, min, max } = range;
   const ends = min === null || max === null ? {} : { min, max };
   return { type, payload: { ...payload, count, first, ...ends } };
-}
-
-function countOf(payload: JsonObject): number {
-  const count = payload["count"];
-  return typeof count === "number" && count > 0 ? count : 1;
 }
 
 /** A note may be a range of values itself. */

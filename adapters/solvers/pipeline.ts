@@ -1,10 +1,19 @@
 import type { LogSource } from "../../src/domain/adapter.ts";
 import type { Json, JsonObject } from "../../src/domain/json.ts";
-import type { Line, LogPipeline, PipelineFactory, Translator } from "../../src/domain/translator.ts";
+import type {
+  InputAsked,
+  Line,
+  LogPipeline,
+  Note,
+  PipelineFactory,
+  Translator,
+} from "../../src/domain/translator.ts";
 import { type Coalescer, type CoalescerState, createCoalescer, newCoalescerState } from "./coalesce.ts";
 import { finishedEvent } from "./finished.ts";
 import { fitPayload } from "./fit.ts";
+import { hearMessages, newVoice, type VoiceState } from "./job-voice.ts";
 import { createLineFramer, type LineFramer } from "./lines.ts";
+import { newMessageCarry } from "./message-lines.ts";
 import { newProgress, observeNote, observeTime, type ProgressState, progressOf } from "./progress.ts";
 import { extendTail, type Tail } from "./tail.ts";
 import { translatorFor } from "./translators.ts";
@@ -16,6 +25,7 @@ type Snapshot = {
   readonly translator: JsonObject;
   readonly coalescer: CoalescerState;
   readonly progress: ProgressState;
+  readonly voice: VoiceState;
   readonly tails: { readonly stdout: Tail; readonly stderr: Tail };
 };
 
@@ -24,7 +34,9 @@ type Stage = {
   readonly framers: { readonly stdout: LineFramer; readonly stderr: LineFramer };
   readonly coalescer: Coalescer;
   readonly progress: ProgressState;
+  readonly voice: VoiceState;
   readonly tails: { stdout: Tail; stderr: Tail };
+  inputs: InputAsked[];
   state: JsonObject;
   nowMs: number;
 };
@@ -36,9 +48,13 @@ export const createPipeline: PipelineFactory = ({ solver, total, unit, snapshot 
   const pipeline: LogPipeline = {
     feed(source, bytes, { nowMs, restarted }) {
       stage.nowMs = nowMs;
-      if (source === "messages") return;
-      if (restarted) translate(stage, source, stage.framers[source].flush());
-      translate(stage, source, stage.framers[source].feed(bytes));
+      if (source === "messages") {
+        if (restarted) stage.voice.carry = newMessageCarry();
+        hear(stage, bytes);
+      } else {
+        if (restarted) translate(stage, source, stage.framers[source].flush());
+        translate(stage, source, stage.framers[source].feed(bytes));
+      }
       observeTime(stage.progress, nowMs);
     },
     take(nowMs, { final }) {
@@ -48,6 +64,11 @@ export const createPipeline: PipelineFactory = ({ solver, total, unit, snapshot 
         translate(stage, "stderr", stage.framers.stderr.flush());
       }
       return stage.coalescer.take(nowMs, { final });
+    },
+    inputs() {
+      const { inputs } = stage;
+      stage.inputs = [];
+      return inputs;
     },
     snapshot: () => snapshotOf(stage),
     progress: () => progressOf(stage.progress, { total, unit }),
@@ -75,7 +96,9 @@ function begin(
     },
     coalescer: createCoalescer(from?.coalescer ?? newCoalescerState()),
     progress: from?.progress ?? newProgress(),
+    voice: from?.voice ?? newVoice(),
     tails: from === null ? { stdout: [], stderr: [] } : { ...from.tails },
+    inputs: [],
     state: from?.translator ?? translator.start(options),
     nowMs: 0,
   };
@@ -87,21 +110,30 @@ function translate(stage: Stage, source: Exclude<LogSource, "messages">, lines: 
   for (const line of lines) {
     const { state, notes } = stage.translator.step(stage.state, line);
     stage.state = state;
-    for (const note of notes) {
-      observeNote(stage.progress, note, "log");
-      stage.coalescer.add(note, stage.nowMs);
-    }
+    for (const note of notes) tell(stage, note, "log");
   }
 }
 
+function hear(stage: Stage, bytes: Uint8Array): void {
+  const { notes, inputs } = hearMessages(stage.voice, bytes);
+  stage.inputs.push(...inputs);
+  for (const note of notes) tell(stage, note, "job");
+}
+
+function tell(stage: Stage, note: Note, by: "log" | "job"): void {
+  observeNote(stage.progress, note, by);
+  stage.coalescer.add(note, stage.nowMs);
+}
+
 function snapshotOf(stage: Stage): Json {
-  const { framers, progress, tails } = stage;
+  const { framers, progress, voice, tails } = stage;
   const snapshot: Snapshot = {
     version: 1,
     framers: { stdout: framers.stdout.snapshot(), stderr: framers.stderr.snapshot() },
     translator: stage.state,
     coalescer: stage.coalescer.snapshot(),
     progress,
+    voice,
     tails,
   };
   return snapshot;

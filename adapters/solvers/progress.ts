@@ -38,7 +38,7 @@ export function observeNote(state: ProgressState, note: Note, by: "log" | "job")
       observeResidual(state, payload);
       break;
     case "solver.metric":
-      keep(state.metrics, payload["name"], payload["value"], MAX_METRICS);
+      keep(state.metrics, { name: placed(payload, "name"), value: payload["value"] }, MAX_METRICS);
       break;
     default:
   }
@@ -73,21 +73,26 @@ export function progressOf(
 
 /** The first solve of a field in a step tells where the run stands; corrections come after it. */
 function observeResidual(state: ProgressState, payload: JsonObject): void {
-  const field = payload["field"];
-  const { region, corrector } = payload;
-  if (typeof field !== "string") return;
-  if (typeof corrector === "number" && corrector > 1) return;
-  const name = typeof region === "string" && region !== "" ? `${region}/${field}` : field;
-  keep(state.residuals, name, payload["value"], MAX_FIELDS);
+  const { corrector } = payload;
+  if (typeof corrector === "number" && corrector > 0) return;
+  keep(state.residuals, { name: placed(payload, "field"), value: payload["value"] }, MAX_FIELDS);
+}
+
+/** A field's or metric's name, with its region's before it. */
+function placed(payload: JsonObject, member: "field" | "name"): string | null {
+  const name = payload[member];
+  const { region } = payload;
+  if (typeof name !== "string") return null;
+  return typeof region === "string" && region !== "" ? `${region}/${name}` : name;
 }
 
 function keep(
   values: Record<string, Json>,
-  name: Json | undefined,
-  value: Json | undefined,
+  { name, value }: { readonly name: string | null; readonly value: Json | undefined },
   most: number,
 ): void {
-  if (typeof name !== "string" || value === undefined) return;
+  // Assigning to this name would not make a member.
+  if (name === null || name === "__proto__" || value === undefined) return;
   if (Object.hasOwn(values, name) || Object.keys(values).length < most) values[name] = value;
 }
 

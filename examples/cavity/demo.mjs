@@ -13,6 +13,8 @@ const KEY = "demo-1";
 const ARGUMENTS = { reynolds: 100, grid: 40, endTime: 20 };
 /** The cut comes after this many events with residuals, well before the job's end. */
 const CUT_AFTER = 3;
+/** When a residual was last shown. */
+let shownMs = 0;
 
 prepare();
 const { createMcpClient } = await import("../../dist/src/cli/client/mcp-client.js");
@@ -132,8 +134,6 @@ async function follow(client, taskId, { events, after, cutAfter = Number.POSITIV
 function isResidual({ type }) {
   return type === "dev.tailrace.solver.residual";
 }
-
-let shownMs = 0;
 
 /** One line a quarter of a second at most, so that a person can follow. */
 function showEvent({ type, payload }) {

@@ -66,6 +66,9 @@ export type Progress = {
   readonly metrics: JsonObject;
 };
 
+/** A question of the job, as it stands in its messages. `request` is an MCP input request. */
+export type InputAsked = { readonly key: string; readonly request: JsonObject };
+
 /**
  * One task's way from bytes to events: framing, translator, coalescer. The follow worker owns one per task and stores
  * `snapshot()` together with the events of `take()`, never alone.
@@ -78,6 +81,12 @@ export type LogPipeline = {
   ): void;
   /** Events that are due by now; all that are held when `final`. */
   take(nowMs: number, options: { readonly final: boolean }): EventDraft[];
+  /**
+   * Questions fed since the last call. They are no events: record them before the cursor moves past them. After a crash
+   * in between they are asked again under the same keys.
+   */
+  inputs(): readonly InputAsked[];
+  /** Shares its parts with the pipeline: serialise it before the next call. */
   snapshot(): Json;
   progress(): Progress;
   findings(): Findings;

@@ -49,6 +49,7 @@ function linePipeline(snapshot: unknown): LogPipeline {
       held = [];
       return events;
     },
+    inputs: () => [],
     snapshot: () => text,
     progress: () => ({ text: null, current: null, total: null, unit: null, etaSeconds: null, metrics: {} }),
     findings: () => ({
