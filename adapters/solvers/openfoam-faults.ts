@@ -3,7 +3,8 @@ import { type Fold, noteDiverged, putBounded } from "./openfoam-state.ts";
 const FATAL = /^--> FOAM FATAL (IO )?ERROR ?:/;
 const WARNING = /^--> FOAM (?:IO)?Warning ?:(.*)$/;
 const LOCATION = /^\s+in file (\S+) at line (\d+)/;
-const STACK = /^(?:.*\[\d+\] )?#\d+ +Foam::sig(Fpe|Segv)::/;
+/** Another rank's frame may stand before it on the line. */
+const STACK = /^(?:#\d+ .*\[\d+\] )?#\d+ +Foam::sig(Fpe|Segv)::/;
 /** Open MPI's handler, its mpirun, and the shell. */
 const SIGNALLED =
   /^\[\S+\] Signal: (Floating point exception|Segmentation fault) \(\d+\)|exited on signal \d+ \((Floating point exception|Segmentation fault)\)\.$|^\S+: line \d+: +\d+ (Floating point exception|Segmentation fault)\b/;
