@@ -12,6 +12,7 @@ import { createHastener, type Hastener } from "../workers/queues.ts";
 import { startTargetWorkers } from "../workers/run.ts";
 import { DRAWN_TOKEN_NAME, ensureDrawnToken } from "./auth/drawn-token.ts";
 import { authenticateNobody, authenticateTokens, tokenHash } from "./auth/tokens.ts";
+import { createResultCheck } from "./config/check-result.ts";
 import type { Settings } from "./config/settings.ts";
 import type { SchedulerAdapter } from "./domain/adapter.ts";
 import { TailraceError } from "./domain/errors.ts";
@@ -232,7 +233,17 @@ export async function startWorkers(
       gatherMs: 10,
     });
     const { hasten } = ledger.hastener;
-    const deps = { target, store: ledger.store, adapter, hasten, createPipeline, logs, tuning, log };
+    const deps = {
+      target,
+      store: ledger.store,
+      adapter,
+      hasten,
+      createPipeline,
+      checkResult: createResultCheck(),
+      logs,
+      tuning,
+      log,
+    };
     running.push(await startTargetWorkers(deps, { connection, prefix: settings.store.prefix }));
   }
   return {

@@ -1,4 +1,4 @@
-import type { Collected } from "../src/domain/adapter.ts";
+import type { Collected, JobSpec } from "../src/domain/adapter.ts";
 import { commitStep } from "../src/domain/advance.ts";
 import { BridgeError } from "../src/domain/errors.ts";
 import { cancelInTime, stoppedByUs } from "../src/domain/fact.ts";
@@ -46,6 +46,27 @@ export async function conclude(
 
 type Gathered = { readonly value: Collected; readonly problem: string | null };
 
+/**
+ * A result that does not fit the tool's promise is not handed on as if it did. What the job did stays what it is. Only a
+ * job that ended well owes a result.
+ */
+function checked(
+  deps: WorkerDeps,
+  { record, spec }: { readonly record: TaskRecord; readonly spec: JobSpec },
+  value: Collected,
+): Gathered {
+  const { outputSchema } = spec;
+  if (outputSchema === undefined || value.resultProblem !== null) {
+    return { value, problem: value.resultProblem };
+  }
+  if (value.result !== null) {
+    const problem = deps.checkResult(outputSchema, value.result);
+    return { value: problem === null ? value : { ...value, result: null }, problem };
+  }
+  const missing = "the job left no result.json, although the tool has an output schema";
+  return { value, problem: record.end?.exitCode === 0 ? missing : null };
+}
+
 const NOTHING: Collected = { artifacts: [], skipped: [], result: null, resultProblem: null };
 
 /** Tries until collectTimeout after the end; then the task ends without outputs and says why. Null: asked to stop. */
@@ -65,7 +86,7 @@ async function collectOutputs(
       const request = { outputs: spec.outputs, ...tuning.outputs };
       const at = { withinMs: tuning.collectTimeoutMs, stop };
       const value = await ask(deps, at, (signal) => adapter.collect(job, request, signal));
-      return { value, problem: value.resultProblem };
+      return checked(deps, { record, spec }, value);
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;
       deps.log.warn({

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { SchedulerAdapter } from "../src/domain/adapter.ts";
 import type { Hasten } from "../src/domain/advance.ts";
+import type { Json, JsonObject } from "../src/domain/json.ts";
 import type { TaskStore } from "../src/domain/store.ts";
 import type { PipelineFactory } from "../src/domain/translator.ts";
 import type { Tuning } from "../src/domain/tuning.ts";
@@ -13,6 +14,8 @@ export type WorkerDeps = {
   readonly adapter: SchedulerAdapter;
   readonly hasten: Hasten;
   readonly createPipeline: PipelineFactory;
+  /** Why a job's result does not fit its tool's output schema, in words; null when it does. */
+  readonly checkResult: (schema: JsonObject, result: Json) => string | null;
   readonly logs: LogRoom;
   readonly tuning: Tuning;
   readonly log: Logger;

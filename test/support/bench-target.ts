@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { createAdapter } from "../../adapters/registry.ts";
 import { createPipeline } from "../../adapters/solvers/pipeline.ts";
+import { createResultCheck } from "../../src/config/check-result.ts";
 import type { JobSpec, SchedulerAdapter } from "../../src/domain/adapter.ts";
 import type { TaskStore } from "../../src/domain/store.ts";
 import { Tuning } from "../../src/domain/tuning.ts";
@@ -49,6 +50,7 @@ export async function startBench(): Promise<Bench> {
         adapter: { ...adapter, ...faults },
         hasten: () => undefined,
         createPipeline,
+        checkResult: createResultCheck(),
         logs: createLogRoom({
           readLogs: (requests) => readLogs(requests, AbortSignal.timeout(5_000)),
           clock: () => performance.now(),
