@@ -216,6 +216,7 @@ export type Estimate = {
   readonly reason: string | null;
 };
 
+/** Not ok with advice: a fault, and what to do. Ok with advice: it works, but perhaps not as well as it could. */
 export type CheckLine = {
   readonly what: string;
   readonly ok: boolean;

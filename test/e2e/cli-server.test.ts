@@ -40,7 +40,7 @@ function redisServers(): string[] {
 
 test("up says for people where it is, where the token lies, and how to add it to a client", async () => {
   const up = site.start("up", "--port", "0", "--log-level", "silent");
-  await eventually(() => expect(up.stdout()).toContain("mcpServers"));
+  await eventually(() => expect(up.stdout()).toContain("mcpServers"), 20_000);
   const { url, pid } = serverFile();
   expect(up.stdout()).toContain(`URL      ${url}`);
   expect(up.stdout()).toContain(`Token    in ${join(site.stateDir, "token")}`);

@@ -162,9 +162,9 @@ test("the operator lists tasks without their ids, shows one without its argument
   const call = site.start("call", "gated", "-a", `gate=${gate.path}`, "--json", "--key", "forgettable");
   const taskId = await running(call);
   const list = (...args: string[]) => site.run("list", "--phase", "running", ...args);
-  expect((await list()).stdout).toMatch(/t_.{4}… +gated +here +running/);
-  expect((await list()).stdout).not.toContain(taskId);
-  expect((await list("--ids")).stdout).toContain(taskId);
+  const { stdout } = await list();
+  expect(stdout).toMatch(/t_.{4}… +gated +here +running/);
+  expect(stdout).not.toContain(taskId);
   expect(parseLines((await list("--json", "--ids")).stdout)).toMatchObject([{ task: taskId, tool: "gated" }]);
   expect((await list("--target", "elsewhere")).stdout).toBe("no tasks\n");
   const shown = await site.run("show", taskId);
@@ -182,7 +182,7 @@ test("the operator lists tasks without their ids, shows one without its argument
   expect((await site.run("forget", taskId, "--yes")).stdout).toMatch(/^nothing to forget/);
   expect((await site.run("show", "t_nosuchtasknosuchtask")).code).toBe(1);
   gate.open();
-});
+}, 90_000);
 
 test("doctor finds everything in order, in words and as JSON", async () => {
   const { code, stdout } = await site.run("doctor");

@@ -41,9 +41,10 @@ export function createMcpClient(locate: Locate, silenceMs = DEFAULT_SILENCE_MS):
   return {
     async request(method, params, options = {}) {
       const id = ++lastId;
+      // What is wrong on our own side is no fault of the way to the server.
+      const { url, token } = await locate();
       const watch = watchSilence(silenceMs, options.signal);
       try {
-        const { url, token } = await locate();
         const response = await fetch(url, {
           method: "POST",
           headers: headersFor(method, params, token),

@@ -1,4 +1,4 @@
-import { MultiBar, type SingleBar } from "cli-progress";
+import { MultiBar, Presets, type SingleBar } from "cli-progress";
 import pc from "picocolors";
 import type { TaskEvent } from "../../domain/event.ts";
 import { durationText } from "../../mcp/words.ts";
@@ -16,16 +16,19 @@ const MAX_SERIES = 8;
 
 /** A bar and one line with the newest residuals, redrawn in place; what is worth keeping scrolls by above them. */
 export function createLiveDisplay(shell: Shell): Display {
-  const bars = new MultiBar({
-    stream: shell.stderr,
-    hideCursor: true,
-    clearOnComplete: true,
-    gracefulExit: false,
-    linewrap: false,
-    forceRedraw: true,
-    barsize: 30,
-    fps: 8,
-  });
+  const bars = new MultiBar(
+    {
+      stream: shell.stderr,
+      hideCursor: true,
+      clearOnComplete: true,
+      gracefulExit: false,
+      linewrap: false,
+      forceRedraw: true,
+      barsize: 30,
+      fps: 8,
+    },
+    Presets.shades_classic,
+  );
   const startedMs = performance.now();
   const bar = bars.create(BAR_STEPS, 0, { text: "accepted" }, { format: "{bar} {text}" });
   const line = bars.create(1, 0, { text: "" }, { format: "{text}" });
