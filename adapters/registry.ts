@@ -32,6 +32,9 @@ const SCHEDULERS: ReadonlyMap<string, Entry> = new Map([
   ],
 ]);
 
+/** Every translator of logs that a tool may name. */
+export { SOLVER_NAMES } from "./solvers/translators.ts";
+
 export const SCHEDULER_NAMES: readonly string[] = [...SCHEDULERS.keys()];
 
 /** Throws a zod error for settings that do not fit the scheduler, or a plain one for a scheduler that is not there. */

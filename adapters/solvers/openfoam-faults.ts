@@ -1,4 +1,4 @@
-import { type Fold, noteDiverged, putBounded } from "./openfoam-state.ts";
+import { clip, type Fold, noteDiverged, putBounded } from "./openfoam-state.ts";
 
 const FATAL = /^--> FOAM FATAL (IO )?ERROR ?:/;
 const WARNING = /^--> FOAM (?:IO)?Warning ?:(.*)$/;
@@ -10,8 +10,8 @@ const SIGNALLED =
   /^\[\S+\] Signal: (Floating point exception|Segmentation fault) \(\d+\)|exited on signal \d+ \((Floating point exception|Segmentation fault)\)\.$|^\S+: line \d+: +\d+ (Floating point exception|Segmentation fault)\b/;
 
 const MAX_BLOCK_LINES = 100;
-const MAX_TEXT = 2000;
-const MAX_CODES = 32;
+const TEXT_BYTES = 1600;
+const CODES_BYTES = 1400;
 
 /** What kind of trouble the line begins or is. True when it was one. */
 export function readFault(fold: Fold, text: string): boolean {
@@ -44,7 +44,7 @@ function beginBlock(fold: Fold, text: string): boolean {
   const [, rest] = WARNING.exec(text) ?? [];
   if (rest === undefined) return false;
   state.warnings += 1;
-  state.block = { kind: "warning", code: null, text: rest.trim().slice(0, MAX_TEXT), lines: 0 };
+  state.block = { kind: "warning", code: null, text: clip(rest.trim(), TEXT_BYTES), lines: 0 };
   return true;
 }
 
@@ -64,7 +64,7 @@ function readFatalLine({ state }: Fold, text: string): boolean {
   const words = text.trim();
   if (block === null || block.lines > 4 || /^(From function|file:|FOAM |in file )/.test(words)) return false;
   if (words === "") return block.text === "";
-  block.text = `${block.text} ${words}`.slice(0, 400);
+  block.text = clip(`${block.text} ${words}`, 400);
   const header = /^FOAM FATAL (IO )?ERROR/.exec(state.fatal ?? "")?.[0] ?? "FOAM FATAL ERROR";
   state.fatal = `${header}:${block.text}`;
   return true;
@@ -74,8 +74,8 @@ function readWarningLine({ state }: Fold, text: string): boolean {
   const { block } = state;
   if (block === null || block.lines > MAX_BLOCK_LINES || !/^\s+\S/.test(text)) return false;
   const [, file, line] = LOCATION.exec(text) ?? [];
-  if (file !== undefined) block.code ??= `${file.split("/").at(-1) ?? file}:${line ?? ""}`.slice(0, 48);
-  else if (!/^\s+From /.test(text)) block.text = `${block.text}\n${text.trim()}`.trim().slice(0, MAX_TEXT);
+  if (file !== undefined) block.code ??= clip(`${file.split("/").at(-1) ?? file}:${line ?? ""}`, 60);
+  else if (!/^\s+From /.test(text)) block.text = clip(`${block.text}\n${text.trim()}`.trim(), TEXT_BYTES);
   return true;
 }
 
@@ -86,12 +86,13 @@ export function endBlock({ state, notes }: Fold): void {
   if (block === null || block.kind === "fatal") return;
   const code = block.code ?? codeOf(block.text);
   const count = (Object.hasOwn(state.warned, code) ? (state.warned[code] ?? 0) : 0) + 1;
-  putBounded(state.warned, { key: code, value: count }, MAX_CODES);
+  putBounded(state.warned, { key: code, value: count }, CODES_BYTES);
   if (!Object.hasOwn(state.warned, code) || !/^10*$/.test(String(count))) return;
   notes.push({ type: "solver.warning", payload: { code, text: block.text, count } });
 }
 
 /** The same words with other numbers are the same warning. */
 function codeOf(text: string): string {
-  return text.replaceAll(/[-+]?\d[\d.]*(?:e[-+]?\d+)?/gi, "N").slice(0, 48) || "warning";
+  const words = text.toLowerCase().match(/[a-z]{2,}/g) ?? [];
+  return words.slice(0, 6).join("_").slice(0, 48) || "warning";
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/domain/json.ts";
 import { endBlock, readFault } from "./openfoam-faults.ts";
-import { type FoamState, type Fold, noteMetric } from "./openfoam-state.ts";
+import { clip, type FoamState, type Fold, noteMetric } from "./openfoam-state.ts";
 import { closeStep, newSegment } from "./openfoam-step.ts";
 
 const BANNER = /^(Build|Exec|Case|nProcs) *: (.*)$/;
@@ -13,10 +13,10 @@ export function readBanner(fold: Fold, text: string): boolean {
   if (name === "Build") {
     beginProgram(state, value);
   } else if (state.banner !== null && name === "Exec") {
-    state.banner.application = value.slice(0, 200);
+    state.banner.application = clip(value, 160);
     nameProgram(state, value.split(" ")[0] ?? value);
   } else if (state.banner !== null && name === "Case") {
-    state.banner.case = value.slice(0, 300);
+    state.banner.case = clip(value, 240);
   } else if (state.banner !== null) {
     endBanner(fold, value);
   }
@@ -24,13 +24,13 @@ export function readBanner(fold: Fold, text: string): boolean {
 }
 
 function beginProgram(state: FoamState, build: string): void {
-  state.banner = { build: build.slice(0, 100) };
+  state.banner = { build: clip(build, 120) };
   const version = state.headerVersion ?? versionOf(build);
-  if (version !== null) state.banner.version = version;
+  if (version !== null) state.banner.version = clip(version, 40);
   state.headerVersion = null;
   // A step that was open is not complete: its program was killed.
   if (state.phase === "closed") state.last = state.now;
-  if (state.phase !== "none") state.now = {};
+  if (state.phase !== "none") Object.assign(state, { now: {}, nowBytes: 0 });
   state.phase = "none";
   Object.assign(state, { time: null, dt: null, courant: null, region: null, inLoop: false, isSteady: false });
 }
@@ -42,8 +42,9 @@ function versionOf(build: string): string | null {
 
 /** The same program again is a restart; another one goes on with the case. */
 function nameProgram(state: FoamState, program: string): void {
-  const isRestart = program === state.steppedBy || program === state.program;
-  state.program = program.slice(0, 100);
+  const name = clip(program, 80);
+  const isRestart = name === state.steppedBy || name === state.program;
+  state.program = name;
   state.hasEnded = false;
   state.hasCriteria = false;
   if (isRestart) newSegment(state, "banner");
@@ -62,7 +63,8 @@ export function endBanner({ state, notes }: Fold, ranks: string | null): void {
 
 /** The banner's box, before `Build`: `|  \\    /   O peration     | Version:  v2306 |` */
 export function readBox({ state }: Fold, text: string): void {
-  state.headerVersion = /\| Version: +v?(\d[\w.-]*)/.exec(text)?.[1] ?? state.headerVersion;
+  const version = /\| Version: +v?(\d[\w.-]*)/.exec(text)?.[1];
+  if (version !== undefined) state.headerVersion = clip(version, 40);
 }
 
 /** `End`: the program's own word that it ran to its end. */
@@ -105,7 +107,7 @@ export function readMessage(fold: Fold, text: string): void {
   if (text.startsWith("SIMPLE")) state.isSteady = true;
   if (STOPPED.test(text)) state.stopped = true;
   const region = /^Solving for (?:fluid|solid) region (\S+)$/.exec(text)?.[1];
-  if (region !== undefined) state.region = region.slice(0, 48);
+  if (region !== undefined) state.region = clip(region, 60);
   const [, begin] = STAGE_BEGIN.exec(text) ?? [];
   if (begin !== undefined)
     notes.push({ type: "solver.stage", payload: { name: STAGES[begin] ?? begin, state: "begin" } });

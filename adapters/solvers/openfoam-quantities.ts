@@ -1,4 +1,5 @@
 import {
+  clip,
   type Fold,
   isFiniteValue,
   noteDiverged,
@@ -12,11 +13,12 @@ const CONTINUITY =
   /^(?:([A-Za-z_][\w.-]*) +)?time step continuity errors ?(?:\((\S+)\))? ?: sum local = (\S+), global = (\S+), cumulative = (\S+)$/;
 const PHASE = /^\S+ volume fraction = (\S+) +Min\((\S+)\) = (\S+) +Max\(\S+\) = (\S+)$/;
 const BOUNDING = /^bounding ([^,\s]+), min: (\S+) max: (\S+)(?: average: (\S+))?$/;
-const MIN_MAX = /^(?:[Mm]in\/max\(?|(?=\S+ min\/max))([\w.]+)\)?(?: min\/max)? ?[:=] ?(\S+),? (\S+)$/;
+const MIN_MAX =
+  /^[Mm]in\/max ?\(?([\w.]+)\)? ?[:=] ?([^\s,]+),? (\S+)$|^([\w.]+) min\/max ?: ?([^\s,]+),? (\S+)$/;
 
 /** A volume fraction further out than this is no rounding. */
 const SLACK = 0.01;
-const MAX_UNBOUNDED = 8;
+const UNBOUNDED_BYTES = 500;
 
 export function readContinuity(fold: Fold, text: string): void {
   const [, prefix, suffix, local, global, cumulative] = CONTINUITY.exec(text) ?? [];
@@ -54,7 +56,7 @@ export function readVolumeFraction(fold: Fold, text: string): void {
     return;
   }
   const isNew = !Object.hasOwn(state.unbounded, field);
-  putBounded(state.unbounded, { key: field, value: `${field} is ${worst}` }, MAX_UNBOUNDED);
+  putBounded(state.unbounded, { key: field, value: clip(`${field} is ${worst}`, 90) }, UNBOUNDED_BYTES);
   // Not fatal: many runs come back within their bounds; one that ends outside has diverged.
   if (isNew) {
     const payload = { reason: "unbounded", fatal: false, field, value: worst };
@@ -81,7 +83,7 @@ export function readBounding(fold: Fold, text: string): void {
 
 /** `Min/max T:N N`, `rho min/max : N N` */
 export function readMinMax(fold: Fold, text: string): void {
-  const [, name, least, most] = MIN_MAX.exec(text) ?? [];
+  const [name, least, most] = (MIN_MAX.exec(text) ?? []).slice(1).filter((word) => word !== undefined);
   const [min, max] = [numberOf(least), numberOf(most)];
   if (name === undefined || min === null || max === null) return;
   const { region } = fold.state;

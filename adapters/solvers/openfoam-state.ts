@@ -4,8 +4,8 @@ import { type Nonfinite, readNumber } from "./numbers.ts";
 
 export type Value = number | Nonfinite;
 
-/** First linear solve of a field in a step, and how often it was solved since. */
-export type Solve = { initial: Value; final: Value; solves: number };
+/** Initial and final residual of a field's first linear solve in a step, and how often it was solved in all. */
+export type Solve = [initial: Value, final: Value, solves: number];
 
 /**
  * What is known after the lines so far; plain JSON of at most 16 KiB. A step is `open` between its `Time =` and its end,
@@ -38,6 +38,8 @@ export type FoamState = {
   region: string | null;
   /** By region and field: the running step's and the last complete one's. */
   now: Record<string, Solve>;
+  /** About what `now` takes in JSON. */
+  nowBytes: number;
   last: Record<string, Solve>;
   held: string | null;
   metrics: Record<string, Value>;
@@ -60,7 +62,7 @@ export function startState(options: {
   return {
     kind: "openfoam/1",
     total: options.total,
-    unit: options.unit === null ? null : options.unit.slice(0, 40),
+    unit: options.unit === null ? null : clip(options.unit, 40),
     banner: null,
     headerVersion: null,
     program: null,
@@ -82,6 +84,7 @@ export function startState(options: {
     inner: 0,
     region: null,
     now: {},
+    nowBytes: 0,
     last: {},
     held: null,
     metrics: {},
@@ -111,19 +114,35 @@ export function isFiniteValue(value: Value | null): value is number {
   return typeof value === "number";
 }
 
-/** Adds to a record that must stay small: a new key is refused when `most` are there or its name is too long. */
+/** Adds to a record whose JSON may take so many bytes. A new key that has no room is left out. */
 export function putBounded<T extends Json>(
   record: Record<string, T>,
-  entry: { key: string; value: T },
-  most: number,
-) {
-  const { key, value } = entry;
-  if (key.length > MAX_KEY || key === "__proto__") return;
-  if (!Object.hasOwn(record, key) && Object.keys(record).length >= most) return;
+  { key, value }: { key: string; value: T },
+  mostBytes: number,
+): void {
+  const isNew = !Object.hasOwn(record, key);
+  if (isNew && (!isPlainKey(key) || bytesOf(record) + bytesOf(key) + MOST_VALUE_BYTES > mostBytes)) return;
   record[key] = value;
 }
 
-const MAX_KEY = 48;
+/** Values in such records are numbers or short texts. */
+const MOST_VALUE_BYTES = 100;
+
+/** Printable ASCII that JSON writes as it is, and nothing that an object already has. */
+export function isPlainKey(key: string): boolean {
+  return key.length <= 80 && /^[!#-[\]-~]+$/.test(key) && !key.startsWith("__");
+}
+
+/** The beginning of a text that takes at most so many bytes of JSON. */
+export function clip(text: string, mostBytes: number): string {
+  let clipped = text.slice(0, mostBytes);
+  while (bytesOf(clipped) > mostBytes) clipped = clipped.slice(0, Math.floor(clipped.length * 0.75));
+  return clipped;
+}
+
+function bytesOf(value: Json): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
 
 /** Seconds, or plain iteration counts where a steady solver calls them time. */
 export function timeValue(state: FoamState, value: number): JsonObject {
@@ -137,11 +156,11 @@ export function noteMetric(
 ): void {
   const region = typeof metric["region"] === "string" ? metric["region"] : "";
   const key = region === "" ? metric.name : `${region}/${metric.name}`;
-  putBounded(state.metrics, { key, value: metric.value }, MAX_METRICS);
+  putBounded(state.metrics, { key, value: metric.value }, METRICS_BYTES);
   notes.push({ type: "solver.metric", payload: metric, series: `metric/${region}/${metric.name}` });
 }
 
-const MAX_METRICS = 40;
+const METRICS_BYTES = 2400;
 
 /** Said once in a run: what came later is its consequence. */
 export function noteDiverged(
@@ -150,7 +169,7 @@ export function noteDiverged(
 ): void {
   const { reason, text, field, value } = what;
   if (state.diverged !== null || state.fatal !== null) return;
-  state.diverged = text.slice(0, 300);
+  state.diverged = clip(text, 300);
   notes.push({
     type: "solver.diverged",
     payload: {

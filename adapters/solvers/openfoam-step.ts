@@ -27,6 +27,7 @@ export function readTime(fold: Fold, text: string): void {
   if (state.phase === "closed") state.last = state.now;
   if (isIteration) state.isSteady = true;
   state.now = {};
+  state.nowBytes = 0;
   state.region = null;
   state.inner = 0;
   state.time = time;

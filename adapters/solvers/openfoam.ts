@@ -35,7 +35,7 @@ export const openfoamTranslator: Translator = {
 };
 
 const SURE =
-  /^--> FOAM (FATAL|Warning|IOWarning)|^\| ========= {2}|^ExecutionTime = \S+ s {1,2}ClockTime = \S+ s|^(\S+ +)?\w+: {1,3}Solving for [^,\s]+, Initial residual = |^Build +: .*OPENFOAM=/;
+  /^--> FOAM (FATAL|Warning|IOWarning)|^\| ========= {2}|^ExecutionTime = \S+ s {1,2}ClockTime = \S+ s|^(\S+ +)?\w+: {1,3}Solving for [^,\s]+, Initia|^Build +: .*OPENFOAM=/;
 
 function detect(head: readonly string[]): number {
   const lines = head.map(withoutRank);
@@ -116,7 +116,7 @@ function endMarkerOf({ hasEnded, inLoop, steps, phase, program }: FoamState): bo
 function residualsOf(state: FoamState): Findings["residuals"] {
   const hasNoSteps = state.steps === 0 && state.phase === "none";
   const table = state.phase === "closed" || hasNoSteps ? state.now : state.last;
-  return Object.entries(table).flatMap(([key, { initial, final }]) => {
+  return Object.entries(table).flatMap(([key, [initial, final]]) => {
     if (!isFiniteValue(initial) || !isFiniteValue(final)) return [];
     const [field = key, region = null] = key.split("/").reverse();
     return [{ field, region, initial, final }];

@@ -1,3 +1,4 @@
+import { SOLVER_NAMES } from "../../adapters/registry.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { ToolDefinition } from "../domain/tool.ts";
 import { didYouMean } from "./did-you-mean.ts";
@@ -41,6 +42,7 @@ async function readTool(name: string, fields: ToolFields, around: Around): Promi
   const env = readEnv(fields.env ?? {}, part, path);
   const resources = readResources(fields, part, path);
   const progress = readProgress(fields, input, { part, path });
+  checkSolver(fields.solver, part, path);
   const outputSchema = readOutputSchema(fields.output, path, around);
   checkOutputs(fields.outputs ?? [], part, path);
   checkWindow(fields, part, path);
@@ -68,6 +70,12 @@ async function readTool(name: string, fields: ToolFields, around: Around): Promi
     ttlMs: ttl,
     options: { ...around.targets.defaults.get(target), ...options },
   };
+}
+
+function checkSolver(solver: string | undefined, part: Part, path: Path): void {
+  if (solver === undefined || SOLVER_NAMES.includes(solver)) return;
+  const expected = didYouMean(solver, SOLVER_NAMES) || `: expected ${SOLVER_NAMES.join(", ")}`;
+  part.report.problem([...path, "solver"], `there is no translator ${JSON.stringify(solver)}${expected}`);
 }
 
 function readTarget(target: string | undefined, path: Path, { part, targets }: Around): string | null {

@@ -47,6 +47,7 @@ test.each([
   [["ttl: 3s"], '"3s" is too short: at least 60s'],
   [["ttl: 99999d"], "is too long"],
   [["solver: ../x"], "must be the name of a translator"],
+  [["solver: openfoma"], 'there is no translator "openfoma" (did you mean openfoam?)'],
   [["outputs: all"], "outputs: must be a list"],
   [["outputs: [/etc/passwd]"], "leaves the job's work directory"],
   [["outputs: ['a/../../b']"], "leaves the job's work directory"],
