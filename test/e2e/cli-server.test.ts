@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -16,6 +16,9 @@ import {
   startCli,
   stopServer,
 } from "../support/tailrace.ts";
+
+// Each command is a process of its own; on a busy machine several of them take their time.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let site: Site;
 beforeEach(() => {
@@ -94,7 +97,7 @@ test("a call goes on over a killed server that comes back, with every event once
   expect(events(lines).map(({ seq }) => seq)).toEqual(events(lines).map((_, index) => index));
   expect(events(lines).at(-1)).toMatchObject({ type: "dev.tailrace.task.ended" });
   expect(code).toBe(0);
-}, 60_000);
+});
 
 test("a server that is stopped ends its streams, and a call finds its successor on another port", async () => {
   const gate = site.gate();
@@ -108,7 +111,7 @@ test("a server that is stopped ends its streams, and a call finds its successor 
   const lines = parseLines(stdout);
   expect(events(lines).map(({ seq }) => seq)).toEqual(events(lines).map((_, index) => index));
   expect(code).toBe(0);
-}, 60_000);
+});
 
 test("front desk and workers in processes of their own share one store", async () => {
   const desk = await site.serve("serve", "--port", "0");

@@ -2,10 +2,13 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, parseLines, type Running, runCli, type Served, type Site } from "../support/tailrace.ts";
+
+// Each command is a process of its own; on a busy machine several of them take their time.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let site: Site;
 let server: Served;
@@ -182,7 +185,7 @@ test("the operator lists tasks without their ids, shows one without its argument
   expect((await site.run("forget", taskId, "--yes")).stdout).toMatch(/^nothing to forget/);
   expect((await site.run("show", "t_nosuchtasknosuchtask")).code).toBe(1);
   gate.open();
-}, 90_000);
+});
 
 test("doctor finds everything in order, in words and as JSON", async () => {
   const { code, stdout } = await site.run("doctor");
