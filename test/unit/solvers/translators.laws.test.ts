@@ -14,7 +14,7 @@ import {
   sayWithStops,
 } from "../../support/translator-laws.ts";
 
-const folders = ["openfoam", "synthetic", "traps"];
+const folders = ["openfoam", "synthetic", "traps", "progress"];
 const logs = folders.flatMap((folder) => logNames(folder).map((name) => ({ folder, name })));
 const recorded = logs.filter(({ folder, name }) => arrivalSizes(folder, name) !== null);
 const small = logs.filter(({ folder, name }) => logBytes(folder, name).length < 16_000);
