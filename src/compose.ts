@@ -5,6 +5,7 @@ import { serve } from "@hono/node-server";
 import { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { createAdapter } from "../adapters/registry.ts";
+import { createHistory } from "../adapters/solvers/history.ts";
 import { createPipeline } from "../adapters/solvers/pipeline.ts";
 import { ask } from "../workers/ask.ts";
 import { createLogRoom } from "../workers/log-room.ts";
@@ -141,6 +142,7 @@ export async function startDesk(
     instance: settings.instance,
     hasten: ledger.hastener.hasten,
     readLog: logReader(adapters, settings.tuning.callTimeoutMs),
+    createHistory,
     limits: { ...DEFAULT_TASK_LIMITS, ...settings.limits },
   });
   const dispatcher = createDispatcher({

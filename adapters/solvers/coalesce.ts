@@ -41,7 +41,7 @@ export type CoalescerState = {
  * Notes to events, within the task's budget (its laws are the names of coalesce.laws.test.ts). A note without a series goes out at once,
  * after what is held. Notes of a series are merged per window into the newest, in the order of the newest. Warnings are
  * told at once when their code is new and merged by code afterwards. A set of series is flushed when one of them comes
- * again, so that a time step and its residuals stay together.
+ * again, so that a time step and its residuals stay together. The first sets are told one by one: a short run is told whole.
  */
 export type Coalescer = {
   add(note: Note, nowMs: number): void;
@@ -122,7 +122,8 @@ function addKept(state: Coalescing, event: EventDraft, nowMs: number): void {
 
 function addToSeries(state: Coalescing, series: string, { type, payload }: EventDraft, nowMs: number): void {
   const held = state.held.get(series);
-  if (held === undefined || isSetDue(state, nowMs)) {
+  // A metric may come several times in a step.
+  if (held === undefined || (type !== "solver.metric" && isSetDue(state, nowMs))) {
     open(state, series, { type, payload }, nowMs);
     return;
   }

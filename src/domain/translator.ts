@@ -102,3 +102,19 @@ export type PipelineFactory = (options: {
   readonly unit: string | null;
   readonly snapshot: Json;
 }) => LogPipeline;
+
+/** Reads a whole log again for its series at full resolution. */
+export type History = {
+  /** `isEnd`: the source has no more bytes. */
+  feed(source: Exclude<LogSource, "messages">, bytes: Uint8Array, options: { readonly isEnd: boolean }): void;
+  /** `{stride, timeUnit, residuals, metrics}`; of each series every stride-th row and the newest. At most about 4 MiB. */
+  toJson(): JsonObject;
+};
+
+export type HistoryFactory = (options: {
+  readonly solver: string;
+  readonly total: number | null;
+  readonly unit: string | null;
+  /** One field or metric alone; null: all. */
+  readonly only: string | null;
+}) => History;

@@ -1,6 +1,11 @@
-const LOG = /^tailrace:\/\/task\/([^/?#]+)\/log(?:\?([^#]*))?$/;
+const TASK_PART = /^tailrace:\/\/task\/([^/?#]+)\/(log|metrics)(?:\?([^#]*))?$/;
 
-export type LogUri = { readonly taskId: string; readonly query: URLSearchParams };
+/** A part of a task that can be read as a resource. */
+export type TaskPartUri = {
+  readonly part: "log" | "metrics";
+  readonly taskId: string;
+  readonly query: URLSearchParams;
+};
 
 export function logUri(taskId: string): string {
   return `tailrace://task/${taskId}/log`;
@@ -10,8 +15,13 @@ export function artifactUri(taskId: string, name: string): string {
   return `tailrace://task/${taskId}/artifacts/${name.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Null for anything but a task's log. */
-export function parseLogUri(uri: string): LogUri | null {
-  const [, taskId, query] = LOG.exec(uri) ?? [];
-  return taskId === undefined ? null : { taskId, query: new URLSearchParams(query ?? "") };
+export function metricsUri(taskId: string): string {
+  return `tailrace://task/${taskId}/metrics`;
+}
+
+/** Null for anything but a task's log or metrics. */
+export function parseTaskPartUri(uri: string): TaskPartUri | null {
+  const [, taskId, part, query] = TASK_PART.exec(uri) ?? [];
+  if (taskId === undefined || (part !== "log" && part !== "metrics")) return null;
+  return { part, taskId, query: new URLSearchParams(query ?? "") };
 }

@@ -53,7 +53,7 @@ export async function readTaskLog(
 }
 
 /** A log that the target does not hand out in time is there later; faults of ours stay what they are. */
-function outOfReach(target: string, error: unknown): unknown {
+export function outOfReach(target: string, error: unknown): unknown {
   const isTimeout = error instanceof Error && error.name === "TimeoutError";
   if (!isTimeout && !(error instanceof BridgeError)) return error;
   const message = `The log of a job on ${target} cannot be read just now; try again.`;

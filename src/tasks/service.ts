@@ -3,10 +3,12 @@ import type { JsonObject } from "../domain/json.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { Glance, TaskStore } from "../domain/store.ts";
 import type { ToolDefinition } from "../domain/tool.ts";
+import type { HistoryFactory } from "../domain/translator.ts";
 import { cancelTask } from "./cancel.ts";
 import { type CreateCall, type Created, createTask } from "./create.ts";
 import { createFeeds } from "./feed.ts";
 import { type LogRange, type LogText, type ReadLog, readTaskLog, type TaskLogSource } from "./log.ts";
+import { createMetricsQueue, type MetricsRequest, readTaskMetrics } from "./metrics.ts";
 import { glanceOwned } from "./owned.ts";
 import { createStreamPlaces, type StreamLimits } from "./places.ts";
 import { type EventStream, openStream, type StreamRequest } from "./stream.ts";
@@ -31,6 +33,7 @@ export type TaskServiceDeps = {
   readonly instance: string;
   readonly hasten: Hasten;
   readonly readLog: ReadLog;
+  readonly createHistory: HistoryFactory;
   readonly limits: TaskLimits;
 };
 
@@ -49,11 +52,13 @@ export type TaskService = {
     caller: Principal,
     request: LogRange & { readonly taskId: string; readonly source: TaskLogSource },
   ): Promise<LogText>;
+  metrics(caller: Principal, request: MetricsRequest): Promise<JsonObject>;
 };
 
 export function createTaskService(deps: TaskServiceDeps): TaskService {
   const feeds = createFeeds(deps.store);
   const places = createStreamPlaces(deps.limits);
+  const queue = createMetricsQueue();
   return {
     create: (caller, call) => createTask(deps, caller, call),
     glance: (caller, taskId) => glanceOwned(deps.store, caller, taskId),
@@ -62,5 +67,6 @@ export function createTaskService(deps: TaskServiceDeps): TaskService {
     stream: (caller, request) => openStream({ feeds, places }, caller, request),
     waitForEnd: (caller, request) => waitForEnd({ store: deps.store, feeds }, caller, request),
     readLog: (caller, request) => readTaskLog(deps, caller, request),
+    metrics: (caller, request) => readTaskMetrics({ ...deps, queue }, caller, request),
   };
 }

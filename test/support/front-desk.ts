@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import { pino } from "pino";
+import { createHistory } from "../../adapters/solvers/history.ts";
 import { authenticateTokens, createPrincipal, tokenHash } from "../../src/auth/tokens.ts";
 import type { Fact } from "../../src/domain/fact.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
@@ -125,6 +126,7 @@ export async function startFrontDesk(options: FrontDeskOptions = {}): Promise<Fr
     instance: "test",
     hasten: (_, member) => void hastened.push(member),
     readLog: options.readLog ?? (async () => ({ bytes: new Uint8Array(), atEnd: true })),
+    createHistory,
     limits: { ...DEFAULT_TASK_LIMITS, ...options.limits },
   });
   const dispatcher = createDispatcher({

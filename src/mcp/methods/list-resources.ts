@@ -18,6 +18,14 @@ export const listResourceTemplates: Method = async (_, { reply }) =>
           "source: stdout (default) or stderr. offset: bytes from the start; each part says where to go on.",
         mimeType: "text/plain",
       },
+      {
+        uriTemplate: "tailrace://task/{taskId}/metrics{?only}",
+        name: "task-metrics",
+        title: "Progress, residuals and metrics of a task",
+        description:
+          "The newest values, and every residual and metric in the job's log at full resolution. only: one field or metric.",
+        mimeType: "application/json",
+      },
     ],
     ttlMs: TTL_MS,
     cacheScope: "private",

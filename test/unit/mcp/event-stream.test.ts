@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { eventNotification } from "../../../src/mcp/event-stream.ts";
-import { artifactUri, logUri, parseLogUri } from "../../../src/mcp/uris.ts";
+import { artifactUri, logUri, metricsUri, parseTaskPartUri } from "../../../src/mcp/uris.ts";
 
 test("S2 an event's stored text goes out as it is, byte for byte", () => {
   const stored = '"type":"dev.tailrace.metric","payload":{"p":1.0e-4,"t":"\\u2028"}';
@@ -19,9 +19,10 @@ test("S2 an event's stored text goes out as it is, byte for byte", () => {
   });
 });
 
-test("addresses of logs come back; others are none", () => {
-  expect(parseLogUri(logUri("t_a"))?.taskId).toBe("t_a");
-  expect(parseLogUri(`${logUri("t_a")}?source=stderr`)?.query.get("source")).toBe("stderr");
+test("addresses of logs and metrics come back; others are none", () => {
+  expect(parseTaskPartUri(logUri("t_a"))?.taskId).toBe("t_a");
+  expect(parseTaskPartUri(`${logUri("t_a")}?source=stderr`)?.query.get("source")).toBe("stderr");
+  expect(parseTaskPartUri(metricsUri("t_a"))).toMatchObject({ part: "metrics", taskId: "t_a" });
   for (const uri of [
     "",
     "tailrace://task/a/b/log",
@@ -29,7 +30,7 @@ test("addresses of logs come back; others are none", () => {
     `${logUri("t_a")}s`,
     "http://x/log",
   ]) {
-    expect(parseLogUri(uri)).toBeNull();
+    expect(parseTaskPartUri(uri)).toBeNull();
   }
   expect(artifactUri("t_a", "a b/ü?.txt")).toBe("tailrace://task/t_a/artifacts/a%20b/%C3%BC%3F.txt");
 });
