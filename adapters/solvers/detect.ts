@@ -3,7 +3,7 @@ import type { Line, Note, Translator } from "../../src/domain/translator.ts";
 
 const HEAD_LINES = 200;
 /** Lines that are kept for the translator that is chosen, in UTF-8 bytes of their JSON; older ones leave. */
-const HEAD_BYTES = 4096;
+const HEAD_BYTES = 8192;
 /** Sure enough to choose at once. */
 const SURE = 0.8;
 /** Enough when the head is over. */
@@ -16,7 +16,8 @@ type AutoState = {
   readonly kind: "auto/1";
   readonly options: { total: number | null; unit: string | null };
   chosen: string | null;
-  head: JsonObject[];
+  /** Lines as `pack` writes them. */
+  head: string[];
   seen: number;
   inner: JsonObject;
 };
@@ -62,7 +63,7 @@ function stepUndecided(state: AutoState, line: Line, { candidates, fallback }: C
   keep(state, line);
   state.seen += 1;
   const isOver = state.seen >= HEAD_LINES;
-  const head = state.head.map((kept) => String(kept["text"]));
+  const head = state.head.map((packed) => packed.slice(FLAGS));
   const chosen = best(candidates, head, isOver || line.partial ? LIKELY : SURE);
   if (chosen === null) {
     const { state: inner, notes } = fallback.step(state.inner, line);
@@ -72,8 +73,8 @@ function stepUndecided(state: AutoState, line: Line, { candidates, fallback }: C
   }
   let inner = chosen.start(state.options);
   const notes: Note[] = [];
-  for (const kept of state.head) {
-    const read = chosen.step(inner, lineOf(kept));
+  for (const packed of state.head) {
+    const read = chosen.step(inner, unpack(packed));
     inner = read.state;
     notes.push(...read.notes);
   }
@@ -98,27 +99,35 @@ function best(candidates: readonly Translator[], head: readonly string[], least:
   return found;
 }
 
-function keep(state: AutoState, { text, source, overwritten, truncated, partial }: Line): void {
-  state.head.push({ text, source, overwritten, truncated, partial });
-  while (state.head.length > 1 && sizeOf(state.head) > HEAD_BYTES) state.head.shift();
-  const [only] = state.head;
-  if (only === undefined || state.head.length > 1 || sizeOf(state.head) <= HEAD_BYTES) return;
-  only["text"] = text.slice(0, 512);
-  only["truncated"] = true;
+function keep(state: AutoState, line: Line): void {
+  const packed = pack(line);
+  state.head.push(
+    sizeOf(packed) <= HEAD_BYTES ? packed : pack({ ...line, text: line.text.slice(0, 512), truncated: true }),
+  );
+  while (sizeOf(state.head) > HEAD_BYTES) state.head.shift();
 }
 
 function sizeOf(value: Json): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-function lineOf(kept: JsonObject): Line {
-  const { text, source } = kept;
+const FLAGS = 4;
+const SOURCES = { o: "stdout", e: "stderr", m: "messages" } as const;
+
+/** Where a line is from and how it ended in four letters, and the text. */
+function pack({ text, source, overwritten, truncated, partial }: Line): string {
+  const from = source === "stderr" ? "e" : source === "messages" ? "m" : "o";
+  return `${from}${overwritten ? "w" : "-"}${truncated ? "t" : "-"}${partial ? "p" : "-"}${text}`;
+}
+
+function unpack(packed: string): Line {
+  const from = packed[0];
   return {
-    text: String(text),
-    source: source === "stderr" || source === "messages" ? source : "stdout",
-    overwritten: kept["overwritten"] === true,
-    truncated: kept["truncated"] === true,
-    partial: kept["partial"] === true,
+    text: packed.slice(FLAGS),
+    source: SOURCES[from === "e" || from === "m" ? from : "o"],
+    overwritten: packed[1] === "w",
+    truncated: packed[2] === "t",
+    partial: packed[3] === "p",
   };
 }
 

@@ -281,3 +281,31 @@ describe("warnings", () => {
     expect(payloads(translate(openfoam, lines), "warning")).toMatchObject([{ text: "No times selected" }]);
   });
 });
+
+describe("state", () => {
+  const long = '\u{1F600}"'.repeat(200);
+
+  test("stays within 16 KiB on names, numbers and texts of any length", () => {
+    const many = Array.from({ length: 300 }, (_, n) => `${"x".repeat(n % 70)}${n}`);
+    const number = "-1.2345678901234567e-300";
+    const lines = [1, 2].flatMap((time) => [
+      `Build  : OPENFOAM=${long}`,
+      `Exec   : ${long}`,
+      `Case   : ${long}`,
+      `Time = ${time}`,
+      ...many.map((name) => SOLVE.replace("Ux", name).replace("0.5", number).replace("0.01", number)),
+      ...many.map((name) => `bounding ${name}, min: ${number} max: 1 average: 1`),
+      ...many.map(
+        (name) => `Phase-1 volume fraction = 1  Min(${name}) = -2.345678901234567  Max(${name}) = 1`,
+      ),
+      ...many.map((name) => `--> FOAM Warning : ${name.replaceAll(/\d/g, "ab")} ${long}`),
+      `Solving for solid region ${long}`,
+      CLOCK,
+    ]);
+    let state = openfoam.start({ total: 1, unit: long });
+    for (const line of linesOf(Buffer.from(`${lines.join("\n")}\n`))) {
+      state = openfoam.step(state, line).state;
+      expect(Buffer.byteLength(JSON.stringify(state))).toBeLessThan(16_384);
+    }
+  });
+});
