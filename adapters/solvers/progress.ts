@@ -2,7 +2,14 @@ import type { Json, JsonObject } from "../../src/domain/json.ts";
 import type { Note, Progress } from "../../src/domain/translator.ts";
 import { etaSeconds, newPace, type Pace, samplePace } from "./pace.ts";
 
-type Position = { current: number; total: number | null; unit: string | null; text: string | null };
+type Position = {
+  current: number;
+  total: number | null;
+  unit: string | null;
+  text: string | null;
+  /** The program's own estimate. */
+  etaSeconds: number | null;
+};
 
 /** The newest of everything, as plain JSON. */
 export type ProgressState = {
@@ -59,6 +66,7 @@ export function progressOf(
   const total = position?.total ?? declared.total;
   const unit = position?.unit ?? (position === null ? null : declared.unit);
   const current = position?.current ?? null;
+  const left = current === null || total === null ? null : total - current;
   const text = statusText(state, { current, total, unit });
   const hasResiduals = Object.keys(state.residuals).length > 0;
   return {
@@ -66,7 +74,7 @@ export function progressOf(
     current,
     total: current === null ? null : total,
     unit,
-    etaSeconds: current === null || total === null ? null : etaSeconds(state.pace, total - current),
+    etaSeconds: (left === null ? null : etaSeconds(state.pace, left)) ?? position?.etaSeconds ?? null,
     metrics: hasResiduals ? { ...state.metrics, residuals: { ...state.residuals } } : { ...state.metrics },
   };
 }
@@ -99,12 +107,14 @@ function keep(
 function positionOf(payload: JsonObject): Position | null {
   const current = numberIn(payload, "current");
   if (current === null) return null;
-  const { unit, text } = payload;
+  const { unit } = payload;
+  const text = payload["text"] ?? payload["label"];
   return {
     current,
     total: numberIn(payload, "total"),
     unit: typeof unit === "string" ? unit : null,
-    text: typeof text === "string" ? text : null,
+    text: typeof text === "string" && text !== "" ? text : null,
+    etaSeconds: numberIn(payload, "etaSeconds"),
   };
 }
 

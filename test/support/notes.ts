@@ -5,7 +5,7 @@ import type { Note } from "../../src/domain/translator.ts";
 
 export type TimedNote = { readonly note: Note; readonly atMs: number };
 
-/** Residuals of a few fields, metrics, warnings and notes that are never dropped, at a pace that changes. */
+/** Residuals of a few fields, steps, warnings and notes that are never dropped, at a pace that changes; `n` counts them. */
 export function anyTimedNotes(most = 400): fc.Arbitrary<TimedNote[]> {
   const note = fc.oneof(
     {
@@ -25,9 +25,9 @@ export function anyTimedNotes(most = 400): fc.Arbitrary<TimedNote[]> {
   );
   return fc.array(fc.tuple(note, gap), { maxLength: most }).map((steps) => {
     let atMs = 1_000;
-    return steps.map(([one, gapMs]) => {
+    return steps.map(([one, gapMs], n) => {
       atMs += gapMs;
-      return { note: one, atMs };
+      return { note: { ...one, payload: { ...one.payload, n } }, atMs };
     });
   });
 }

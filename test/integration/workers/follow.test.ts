@@ -127,3 +127,22 @@ test("two followers of one task: the older one stops without a write, and every 
   expect(types.filter((type) => type === "line")).toHaveLength(5);
   expect(types.filter((type) => type === "task.ended")).toHaveLength(1);
 });
+
+test("a question is recorded before the cursor moves past it, and asked once although the write was lost", async () => {
+  const message = { type: "input", key: "k", message: "?", schema: { type: "object", properties: {} } };
+  const taskId = await ended(`printf '%s\\n' '${JSON.stringify(message)}' >> "$TAILRACE_MESSAGES"`);
+  let recordedBefore: number | undefined;
+  const store: typeof bench.store = {
+    ...bench.store,
+    async append(request) {
+      if (recordedBefore !== undefined) return bench.store.append(request);
+      recordedBefore = (await bench.store.read(taskId))?.record.inputs.length;
+      return "fenced";
+    },
+  };
+  await followTask({ ...bench.deps(), store }, taskId, GO_ON);
+  expect(recordedBefore).toBe(1);
+  const types = await typesOf(taskId);
+  expect(types.filter((type) => type === "input.requested")).toHaveLength(1);
+  expect(types.at(-1)).toBe("task.ended");
+});

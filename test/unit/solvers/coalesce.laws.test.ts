@@ -63,22 +63,51 @@ test("notes that are never dropped are all there, in order, and every warning co
   );
 });
 
-test("a note that is never dropped comes after the values that stood before it in the log, and before later ones", () => {
+test("events come in the order of the newest notes that they stand for", () => {
   fc.assert(
     fc.property(anyTimedNotes(), (notes) => {
-      const events = coalesced(notes);
-      const at = new Map(notes.map(({ note }, index) => [note.payload, index]));
-      const places = events
-        .filter(({ type }) => type !== "solver.warning")
-        .map(({ payload }) => [...at].find(([sent]) => isMergedFrom(payload, sent))?.[1] ?? -1);
-      expect(places.every((place) => place >= 0)).toBe(true);
+      const places = coalesced(notes).map(({ payload }) => Number(payload["n"]));
+      expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
     }),
   );
 });
 
-function isMergedFrom(payload: EventDraft["payload"], sent: EventDraft["payload"]): boolean {
-  return Object.entries(sent).every(([name, value]) => payload[name] === value);
-}
+test("a step and its residuals come together, however fast the steps are", () => {
+  const step = (index: number): TimedNote[] =>
+    [
+      residual(["Ux", index]),
+      residual(["p", index]),
+      { type: "solver.timestep", payload: { index }, series: "timestep" },
+    ].map((note) => ({ note, atMs: 1_000 + index }));
+  const events = coalesced(Array.from({ length: 2_000 }, (_, index) => step(index)).flat());
+  const sets = Array.from({ length: events.length / 3 }, (_, set) => events.slice(set * 3, set * 3 + 3));
+  for (const [ux, p, timestep] of sets.slice(0, -1)) {
+    expect([ux?.payload["field"], p?.payload["field"]]).toEqual(["Ux", "p"]);
+    expect(p?.payload["value"]).toBe(timestep?.payload["index"]);
+  }
+});
+
+test("when notes that are never dropped come by the ten thousand, they are counted, and the budget holds", () => {
+  const notes = Array.from({ length: 30_000 }, (_, n): TimedNote => {
+    const payload = n % 2 === 0 ? { scope: "run", n } : { code: `code ${n % 200}`, text: "x".repeat(100), n };
+    return { note: { type: n % 2 === 0 ? "solver.converged" : "solver.warning", payload }, atMs: 1_000 + n };
+  });
+  const events = coalesced(notes);
+  expect(isWithin(costOf(events), TASK_BUDGET)).toBe(true);
+  expect(events.reduce((sum, event) => sum + countOf(event), 0)).toBe(notes.length);
+});
+
+test("series without end are counted once there are more than can be followed, and that is said once", () => {
+  const notes = Array.from({ length: 30_000 }, (_, index): TimedNote => {
+    const note = { type: "solver.metric", payload: { name: `m${index}`, value: 1 }, series: `m${index}` };
+    return { note, atMs: 1_000 + index };
+  });
+  const events = coalesced(notes);
+  expect(isWithin(costOf(events), TASK_BUDGET)).toBe(true);
+  expect(events.filter(({ payload }) => payload["code"] === "too_many_series")).toHaveLength(1);
+  const metrics = events.filter(({ type }) => type === "solver.metric");
+  expect(metrics.reduce((sum, event) => sum + countOf(event), 0)).toBe(notes.length);
+});
 
 test("stopped anywhere, kept as JSON and gone on with, the events are the same", () => {
   fc.assert(
