@@ -15,7 +15,7 @@ const documented = new Map(
   DOC.split(/^### /m)
     .slice(1)
     .map((section) => {
-      const rows = [...section.matchAll(/^\| `(\w+)` \| (\w+) \| (always|sometimes) \|$/gm)];
+      const rows = [...section.matchAll(/^\| `(\w+)` +\| (\w+) +\| (always|sometimes) +\|$/gm)];
       const fields = rows.map(([, name = "", kind = "", when]): [string, Field] => {
         return [name, { kind, isAlways: when === "always" }];
       });
@@ -133,7 +133,7 @@ describe("docs/events.md", () => {
 
   test("has every event of a task's life", () => {
     const table = DOC.slice(DOC.indexOf("## The task's life"));
-    const types = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = ""]) => {
+    const types = [...table.matchAll(/^\| (`[^|]+`) +\|/gm)].flatMap(([, cell = ""]) => {
       return [...cell.matchAll(/`([\w.]+)`/g)].map(([, type]) => type);
     });
     expect(types.sort()).toEqual([...LIFECYCLE_EVENTS].sort());
