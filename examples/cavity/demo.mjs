@@ -10,11 +10,13 @@ import { prepare } from "./prepare.mjs";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const CONFIG = new URL("tailrace.yaml", import.meta.url).pathname;
 const KEY = "demo-1";
-const ARGUMENTS = { reynolds: 100, grid: 40, endTime: 20 };
+const ARGUMENTS = { reynolds: 400, grid: 48, endTime: 25 };
 /** The cut comes after this many events with residuals, well before the job's end. */
-const CUT_AFTER = 3;
+const CUT_AFTER = 60;
 /** When a residual was last shown. */
 let shownMs = 0;
+/** The newest residual of each field. */
+const newest = new Map();
 
 prepare();
 const { createMcpClient } = await import("../../dist/src/cli/client/mcp-client.js");
@@ -135,19 +137,16 @@ function isResidual({ type }) {
   return type === "dev.tailrace.solver.residual";
 }
 
-/** One line a quarter of a second at most, so that a person can follow. */
+/** One line for a step's residuals, a quarter of a second apart at least, so that a person can follow. */
 function showEvent({ type, payload }) {
   const name = type.replace("dev.tailrace.", "");
-  if (name === "solver.residual") {
-    if (performance.now() - shownMs < 250) return;
-    shownMs = performance.now();
-    const { field, value, time } = payload;
-    say(
-      `   residual ${String(field).padEnd(3)} ${Number(value).toExponential(2)}  at t = ${time?.value ?? time}`,
-    );
-  } else if (/^(task|job)\./.test(name)) {
-    say(`   ${name}`);
-  }
+  if (/^(task|job)\./.test(name)) say(`   ${name}`);
+  if (name !== "solver.residual") return;
+  newest.set(payload.field, payload.value);
+  if (payload.field !== "p" || performance.now() - shownMs < 250) return;
+  shownMs = performance.now();
+  const values = [...newest].map(([field, value]) => `${field} ${Number(value).toExponential(2)}`);
+  say(`   t = ${Number(payload.time.value).toFixed(3).padStart(7)}   residuals ${values.join("   ")}`);
 }
 
 function show({ content, structuredContent }) {
