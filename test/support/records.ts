@@ -4,6 +4,7 @@ import type { Fact } from "../../src/domain/fact.ts";
 import { apply } from "../../src/domain/lifecycle.ts";
 import { outcomeWithoutJob } from "../../src/domain/outcome.ts";
 import { Phase, type TaskRecord, type TaskResult } from "../../src/domain/task.ts";
+import { newRecord } from "../../src/tasks/record.ts";
 
 export const T0 = 1_800_000_000_000;
 
@@ -12,38 +13,18 @@ type Told<F> = F extends { readonly atMs: number } ? Omit<F, "atMs"> : never;
 export type Telling = Told<Fact>;
 
 export function freshRecord(fields: Partial<TaskRecord> = {}): TaskRecord {
-  return {
+  const identity = {
     id: "t_fresh",
     owner: "owner",
     tool: "tool",
     target: "here",
     mark: "tr-test-mark",
     createdAtMs: T0,
-    updatedAtMs: T0,
     keepMs: 60_000,
     walltimeSeconds: 60,
     expiresAtMs: T0 + 120_000,
-    phase: "accepted",
-    phaseRev: 0,
-    attempt: 0,
-    leaseUntilMs: null,
-    job: null,
-    life: 0,
-    reason: null,
-    nodes: [],
-    queuedAtMs: null,
-    startedAtMs: null,
-    endedAtMs: null,
-    cancel: null,
-    inputs: [],
-    end: null,
-    collectingAtMs: null,
-    sighting: null,
-    unseen: null,
-    outcome: null,
-    result: null,
-    ...fields,
   };
+  return { ...newRecord(identity), ...fields };
 }
 
 export const JOB = { id: "7", mark: "tr-test-mark", attempt: 1 } as const;

@@ -6,6 +6,7 @@ import type { CreateRequest, TaskStore } from "../../src/domain/store.ts";
 import type { TaskRecord } from "../../src/domain/task.ts";
 import type { Progress } from "../../src/domain/translator.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../src/store/redis-store.ts";
+import { newRecord } from "../../src/tasks/record.ts";
 import type { TestRedis } from "./redis.ts";
 
 export type OpenStore = { readonly store: TaskStore; readonly commands: Redis; readonly subscriber: Redis };
@@ -49,38 +50,18 @@ export function newTaskId(): string {
 
 /** A freshly accepted task. */
 export function sampleRecord(fields: Partial<TaskRecord> = {}): TaskRecord {
-  return {
+  const identity = {
     id: newTaskId(),
     owner: "alice",
     tool: "demo",
     target: "here",
     mark: "tr-test-aaaaaaaaaaaaaaaaaaaaaaaaaa",
     createdAtMs: 1_700_000_000_000,
-    updatedAtMs: 1_700_000_000_000,
     keepMs: 60_000,
     walltimeSeconds: 60,
     expiresAtMs: 4_000_000_000_000,
-    phase: "accepted",
-    phaseRev: 0,
-    attempt: 0,
-    leaseUntilMs: null,
-    job: null,
-    life: 0,
-    reason: null,
-    nodes: [],
-    queuedAtMs: null,
-    startedAtMs: null,
-    endedAtMs: null,
-    cancel: null,
-    inputs: [],
-    end: null,
-    collectingAtMs: null,
-    sighting: null,
-    unseen: null,
-    outcome: null,
-    result: null,
-    ...fields,
   };
+  return { ...newRecord(identity), ...fields };
 }
 
 export function sha256(text: string): string {

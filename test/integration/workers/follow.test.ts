@@ -3,6 +3,7 @@ import type { SchedulerAdapter } from "../../../src/domain/adapter.ts";
 import { insist } from "../../../src/domain/advance.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
 import type { EventDraft } from "../../../src/domain/event.ts";
+import { NO_FINDINGS } from "../../../src/domain/findings.ts";
 import type { LogPipeline } from "../../../src/domain/translator.ts";
 import { followTask } from "../../../workers/follow.ts";
 import { submitTask } from "../../../workers/submit.ts";
@@ -52,20 +53,7 @@ function linePipeline(snapshot: unknown): LogPipeline {
     inputs: () => [],
     snapshot: () => text,
     progress: () => ({ text: null, current: null, total: null, unit: null, etaSeconds: null, metrics: {} }),
-    findings: () => ({
-      solver: "test",
-      fatal: null,
-      diverged: null,
-      endMarker: null,
-      converged: null,
-      stoppedByRequest: false,
-      steps: 0,
-      finalTime: null,
-      residuals: [],
-      metrics: {},
-      segments: 1,
-      warnings: 0,
-    }),
+    findings: () => NO_FINDINGS,
     tail: () => [],
     conclude: () => [{ type: "solver.finished", payload: {} }],
   };
