@@ -54,7 +54,7 @@ export function createHttpApp(deps: HttpDeps): Hono<HttpEnv> {
 async function answerPost(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const refused = refusal(c, deps);
   if (refused !== null) return refused;
-  const auth = deps.authenticate(c.req.header("authorization") ?? null);
+  const auth = deps.authenticate(header(c, "authorization") ?? null);
   if (auth.kind === "refused") {
     return c.json({ error: "unauthorized", message: auth.message }, 401, {
       "WWW-Authenticate": auth.challenge,
@@ -76,24 +76,33 @@ async function answerPost(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response
   }
 }
 
+/**
+ * A header by its lower-case name, from Node's own parse. The web Request would copy all of them into a Headers object
+ * first, which costs a tenth of a tasks/get.
+ */
+function header(c: Context<HttpEnv>, name: string): string | undefined {
+  const value = c.env.incoming.headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
 /** 403 for a host or a web page that is not allowed (C9); null when there is nothing to refuse. */
 function refusal(c: Context<HttpEnv>, deps: HttpDeps): Response | null {
   if (deps.allowedHosts !== null) {
-    const host = validateHostHeader(c.req.header("host"), deps.allowedHosts);
+    const host = validateHostHeader(header(c, "host"), deps.allowedHosts);
     if (!host.ok) return c.json({ error: "forbidden", message: host.message }, 403);
   }
-  const origin = validateOriginHeader(c.req.header("origin"), deps.allowedOrigins);
+  const origin = validateOriginHeader(header(c, "origin"), deps.allowedOrigins);
   return origin.ok ? null : c.json({ error: "forbidden", message: origin.message }, 403);
 }
 
 async function readBody(c: Context<HttpEnv>, maxBytes: number): Promise<string> {
-  if (!isJsonContentType(c.req.header("content-type"))) {
+  if (!isJsonContentType(header(c, "content-type"))) {
     throw new RpcError(
       { code: RPC.invalidRequest, httpStatus: 415 },
       "Content-Type must be application/json.",
     );
   }
-  const declared = Number(c.req.header("content-length"));
+  const declared = Number(header(c, "content-length"));
   if (declared > maxBytes) throw tooLarge(maxBytes);
   // Node holds a body to its declared length; only one without a length has to be counted while it comes.
   if (declared >= 0) return await c.req.text();
@@ -113,9 +122,9 @@ function dispatchMessage(
   deps: HttpDeps,
 ): Promise<Reply> {
   const headers: McpHeaders = {
-    protocolVersion: c.req.header("mcp-protocol-version"),
-    method: c.req.header("mcp-method"),
-    name: c.req.header("mcp-name"),
+    protocolVersion: header(c, "mcp-protocol-version"),
+    method: header(c, "mcp-method"),
+    name: header(c, "mcp-name"),
   };
   const meta = checkEnvelope(message, headers);
   deps.dispatcher.checkMethod(message.method);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { mirror } from "../support/front-desk.ts";
 
-type Measured = { readonly cpuMicros: number; readonly rssBytes: number };
+type Measured = { readonly cpuMicros: number; readonly heldBytes: number };
 
 /** The bench server in a process of its own, and a client that keeps its connections. */
 export type DeskProcess = {

@@ -64,7 +64,8 @@ process.on("message", (message) => {
   if (message === "measure") {
     globalThis.gc?.();
     const { user, system } = process.cpuUsage();
-    process.send?.({ kind: "measured", cpuMicros: user + system, rssBytes: process.memoryUsage.rss() });
+    const { heapUsed, external } = process.memoryUsage();
+    process.send?.({ kind: "measured", cpuMicros: user + system, heldBytes: heapUsed + external });
   }
   if (message === "stop") {
     server.close();
