@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { JsonObject } from "../../domain/json.ts";
 import type { Locate } from "./address.ts";
+import { readBody, readText } from "./body.ts";
 import { headersFor, withMeta } from "./envelope.ts";
 import { Refused, Unreachable } from "./faults.ts";
 import { readSse } from "./sse.ts";
@@ -54,7 +55,7 @@ export function createMcpClient(locate: Locate, silenceMs = DEFAULT_SILENCE_MS):
           redirect: "error",
         });
         watch.heard();
-        return await readAnswer(response, { id, options, heard: watch.heard });
+        return await readAnswer(response, { id, options, ...watch });
       } catch (error) {
         if (options.signal?.aborted) throw options.signal.reason;
         throw error instanceof Unreachable || error instanceof Refused ? error : brokenOff(error);
@@ -65,13 +66,18 @@ export function createMcpClient(locate: Locate, silenceMs = DEFAULT_SILENCE_MS):
   };
 }
 
-type Reading = { readonly id: number; readonly options: RequestOptions; readonly heard: () => void };
+type Reading = {
+  readonly id: number;
+  readonly options: RequestOptions;
+  readonly heard: () => void;
+  readonly signal: AbortSignal;
+};
 
 async function readAnswer(response: Response, reading: Reading): Promise<JsonObject> {
   const type = response.headers.get("content-type") ?? "";
-  if (type.startsWith("text/event-stream") && response.body !== null) {
+  if (type.startsWith("text/event-stream")) {
     reading.options.onStream?.();
-    for await (const data of readSse(response.body, reading.heard)) {
+    for await (const data of readSse(readBody(response, reading.signal), reading.heard)) {
       const message = parseAnswer(data);
       if (message.method !== undefined)
         reading.options.onNotification?.(message.method, message.params ?? {});
@@ -79,7 +85,7 @@ async function readAnswer(response: Response, reading: Reading): Promise<JsonObj
     }
     throw new Unreachable("the stream ended without its result");
   }
-  const text = await response.text();
+  const text = await readText(response, reading.signal);
   if (response.status === 401 || response.status === 403) throw notAllowed(response.status, text);
   if (!type.startsWith("application/json")) throw foreign(response.status);
   return resultOf(parseAnswer(text), response.status);

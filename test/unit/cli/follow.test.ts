@@ -1,9 +1,12 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { createTask, findTool } from "../../../src/cli/client/create.ts";
 import { Refused, Unreachable } from "../../../src/cli/client/faults.ts";
 import { followTask, type News } from "../../../src/cli/client/follow.ts";
 import { createMcpClient } from "../../../src/cli/client/mcp-client.ts";
 import { createPatience } from "../../../src/cli/client/patience.ts";
+import { eventually } from "../../support/eventually.ts";
 import {
   type Answering,
   answer,
@@ -11,6 +14,9 @@ import {
   startScriptedServer,
   stream,
 } from "../../support/scripted-server.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 const DONE = { resultType: "complete", taskId: "t_1", status: "completed", result: {} };
 const WORKING = { resultType: "complete", taskId: "t_1", status: "working" };
@@ -167,6 +173,32 @@ test("a server that falls silent is given up after a while, one that only keeps 
   stop = server.stop;
   const client = createMcpClient(async () => ({ url: server.url, token: null }), 150);
   await expect(client.request("tasks/stream", { taskId: "t_1" })).rejects.toThrow(Unreachable);
+});
+
+test("a stream that is read for long still ends with its signal, whatever was collected as garbage meanwhile", async () => {
+  let isOpen = false;
+  const { client } = await clientOf([
+    (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(": warm\n\n");
+      response.once("close", () => {
+        isOpen = false;
+      });
+    },
+  ]);
+  const leaving = new AbortController();
+  const onStream = () => {
+    isOpen = true;
+  };
+  const request = client.request("tasks/stream", { taskId: "t_1" }, { signal: leaving.signal, onStream });
+  request.catch(() => undefined); // it is looked at below
+  await eventually(() => expect(isOpen).toBe(true));
+  for (let round = 0; round < 10; round += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    collectGarbage();
+  }
+  leaving.abort(new Error("left"));
+  await expect(request).rejects.toThrow("left");
+  await eventually(() => expect(isOpen).toBe(false));
 });
 
 test("what is no tailrace, and a redirect to elsewhere, is not followed", async () => {
