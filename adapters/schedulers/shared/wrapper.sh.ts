@@ -247,6 +247,8 @@ if [ "$tr_term" = null ]; then
     wait "$tr_pid"
     tr_rc=$?
     [ "$tr_rc" != 127 ] || tr_rc=$tr_told
+    # What was told may be the ring that came with our KILL, when the shell has forgotten the rest.
+    [ -z "$tr_killed" ] || [ "$tr_rc" -le 128 ] || tr_rc=137
     break
   done
   tr_reaped=1
