@@ -57,7 +57,7 @@ class Listing {
 
   told(): { name: string; reason: string }[] {
     if (this.#untold === 0) return this.#skipped;
-    return [...this.#skipped, { name: "", reason: `${this.#untold} more were left out` }];
+    return [...this.#skipped, { name: "", reason: `${this.#untold} more beside these` }];
   }
 
   async add(root: string, name: string, signal: AbortSignal): Promise<void> {

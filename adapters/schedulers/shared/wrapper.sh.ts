@@ -246,8 +246,9 @@ if [ "$tr_term" = null ]; then
     tr_told=$tr_rc
     wait "$tr_pid"
     tr_rc=$?
-    [ "$tr_rc" != 127 ] || tr_rc=$tr_told
-    # What was told may be the ring that came with our KILL, when the shell has forgotten the rest.
+    [ "$tr_rc" = 127 ] || break
+    # What was told before may be the ring that came with our KILL.
+    tr_rc=$tr_told
     [ -z "$tr_killed" ] || [ "$tr_rc" -le 128 ] || tr_rc=137
     break
   done
