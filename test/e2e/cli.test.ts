@@ -145,6 +145,9 @@ test("a token is needed, and comes from a file or the environment", async () => 
   expect((await call({}, "--token-file", tokenFile)).code).toBe(0);
   const refused = await call({ TAILRACE_TOKEN: "wrong-token-wrong-token" });
   expect(refused).toMatchObject({ code: 5, stderr: expect.stringMatching(/not known here.*--token-file/s) });
+  const torn = await call({ TAILRACE_TOKEN: "secret-of-mine\nand-more" });
+  expect(torn).toMatchObject({ code: 2, stderr: expect.stringContaining("TAILRACE_TOKEN holds no token") });
+  expect(torn.stderr).not.toContain("secret");
   // Another state directory's token is not sent to this server, nor is any other.
   expect((await call({})).stderr).toMatch(/bearer token.*TAILRACE_TOKEN/s);
   expect((await call({}, "--token-file", join(site.dir, "none"))).code).toBe(2);

@@ -47,14 +47,21 @@ export function createLocate(options: AddressOptions, deps: Deps): Locate {
 
 /** Tokens come from files and the environment only: a command line is for everybody on the machine to read. */
 async function givenToken({ tokenFile }: AddressOptions, { env }: Deps): Promise<string | null> {
-  if (tokenFile === undefined) return env["TAILRACE_TOKEN"]?.trim() || null;
+  if (tokenFile === undefined) {
+    const token = env["TAILRACE_TOKEN"]?.trim() ?? "";
+    return token === "" ? null : checkedToken(token, "TAILRACE_TOKEN");
+  }
   const text = await readFile(tokenFile, "utf8").catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     throw new CliFailure(`the token file cannot be read: ${why}`, EXIT.usage, { cause: error });
   });
-  const token = text.trim();
+  return checkedToken(text.trim(), tokenFile);
+}
+
+/** What no header can carry is refused here: whoever sends it would say it aloud in a complaint. */
+function checkedToken(token: string, source: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new CliFailure(`${tokenFile} holds no token: expected one line without blanks`, EXIT.usage);
+  throw new CliFailure(`${source} holds no token: expected one line without blanks`, EXIT.usage);
 }
 
 /** A server that was killed leaves its file behind, and its port may be anybody's by now. */
