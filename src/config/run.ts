@@ -90,6 +90,13 @@ function readArgv(argv: readonly (string | number | boolean)[], part: Part, plac
   }
   const program = texts[0] ?? "";
   if (program === "" || program.startsWith("-")) complain([...path, 0], "must be the program to run");
+  if (/^[^/$]*\//.test(program) && !program.startsWith("/")) {
+    const full = resolvePath(program, { from: part.folder, env: part.env });
+    complain(
+      [...path, 0],
+      `is a path within the job's own folder, which is empty when it starts: write ${full}, or give the file as script`,
+    );
+  }
   if (argumentNamesIn(program).length > 0)
     report.warning([...path, 0], "whoever calls this tool chooses the program that runs");
   return isFine ? { kind: "argv", argv: texts } : null;

@@ -138,6 +138,16 @@ test("behind the code, a caller's text is an argument and allowed", async () => 
   await toolFrom("input: { x: { type: string } }", `run: { argv: [sh, -c, 'echo "$1"', sh, '\${args.x}'] }`);
 });
 
+test.each(["./solve.sh", "bin/solve", "../solve"])(
+  "the program %s would be looked for in an empty folder",
+  async (program) => {
+    const [complaint] = await complaintsAbout(toolText(`run: { argv: [${program}, x] }`));
+    expect(complaint).toMatch(
+      /argv\[0\]: is a path within the job's own folder, which is empty.*: write \/.*solve/,
+    );
+  },
+);
+
 test("a caller who chooses the program is warned about", async () => {
   const text = toolText("input: { x: { type: string } }", `run: { argv: ['\${args.x}'] }`);
   expect((await loadedOf(text)).warnings.join()).toContain("chooses the program");
