@@ -110,3 +110,19 @@ test("the outcome's text names what a person needs, and a tail stays data on lin
   expect(content).toHaveLength(21);
   expect(structuredContent.artifacts).toHaveLength(25);
 });
+
+test("files that were not collected are all counted, and what is no file is told as itself", () => {
+  const textOf = (skipped: { name: string; reason: string }[]) => {
+    const outcome = concludeOutcome(jobEnd({}), NO_FINDINGS, false);
+    const record = freshRecord({ phase: "ended", outcome, endedAtMs: T0, result: { ...RESULT, skipped } });
+    return shown(record).result.content[0].text.split("\n").slice(1);
+  };
+  const files = ["a", "b", "c", "d", "e"].map((name) => ({ name, reason: "a link" }));
+  expect(textOf([...files, { name: "", reason: "8003 more beside these" }])).toEqual([
+    "Not collected: a (a link), b (a link), c (a link), and 2 more.",
+    "Not collected: 8003 more beside these.",
+  ]);
+  expect(textOf([{ name: "", reason: "the work directory is gone" }])).toEqual([
+    "Not collected: the work directory is gone.",
+  ]);
+});

@@ -154,7 +154,7 @@ test("ten thousand files are listed, capped and counted", async () => {
   const { artifacts, skipped } = await collect(["*"], { maxFiles: 50 });
   expect(artifacts.length).toBe(50);
   expect(skipped.length).toBe(1001);
-  expect(skipped.at(-1)).toEqual({ name: "", reason: "8950 more were left out" });
+  expect(skipped.at(-1)).toEqual({ name: "", reason: "8950 more beside these" });
 });
 
 describe("result.json", () => {

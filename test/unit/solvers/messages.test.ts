@@ -84,6 +84,23 @@ test("a question is asked once, and a job asks at most 64", () => {
   expect(JSON.stringify(many.notes)).toContain("a job asks at most 64 questions");
 });
 
+test("a key that comes again with another question is told as one, with the same question it is nothing new", () => {
+  const ask = (key: string, message: string) =>
+    `${JSON.stringify({ type: "input", key, message, schema: SCHEMA })}\n`;
+  expect(heard(ask("a", "Go on?") + ask("a", "Go on?"))).toMatchObject({ inputs: [{ key: "a" }], notes: [] });
+  expect(heard(ask("a", "Go on?") + ask("a", "Delete all?") + ask("b", "Delete all?"))).toMatchObject({
+    inputs: [{ key: "a" }, { key: "b" }],
+    notes: [
+      {
+        payload: {
+          code: "bad_message",
+          text: expect.stringContaining('the key "a" was used for another question: give each its own'),
+        },
+      },
+    ],
+  });
+});
+
 test("what a job says is cut to its line and has no control characters but in a warning's text", () => {
   const line = JSON.stringify({
     type: "progress",
