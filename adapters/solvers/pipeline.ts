@@ -41,6 +41,8 @@ type Stage = {
   nowMs: number;
 };
 
+const LINE_END = new Uint8Array([0x0a]);
+
 /** Bytes of a job's logs in, events of its task out: framing, translator, coalescer. */
 export const createPipeline: PipelineFactory = ({ solver, total, unit, snapshot }) => {
   const translator = translatorFor(solver);
@@ -62,6 +64,8 @@ export const createPipeline: PipelineFactory = ({ solver, total, unit, snapshot 
       if (final) {
         translate(stage, "stdout", stage.framers.stdout.flush());
         translate(stage, "stderr", stage.framers.stderr.flush());
+        // A last message that lacks its line end is whole all the same, or is told as torn.
+        hear(stage, LINE_END);
       }
       return stage.coalescer.take(nowMs, { final });
     },

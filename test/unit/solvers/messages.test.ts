@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { hearMessages, newVoice, type VoiceState } from "../../../adapters/solvers/job-voice.ts";
 import { readMessage } from "../../../adapters/solvers/messages.ts";
+import { createPipeline } from "../../../adapters/solvers/pipeline.ts";
 
 const SCHEMA = { type: "object", properties: { go: { type: "boolean" } } };
 
@@ -99,6 +100,17 @@ test("a key that comes again with another question is told as one, with the same
       },
     ],
   });
+});
+
+test.each([
+  ["whole", '{"type":"event","name":"done"}', [{ type: "job.event.done", payload: {} }]],
+  ["torn", '{"type":"event","na', [{ type: "solver.warning", payload: { code: "bad_message", count: 1 } }]],
+  ["empty", "", []],
+])("a last message without a line end that is %s is told as that when the job has ended", (_, text, told) => {
+  const pipeline = createPipeline({ solver: "generic", total: null, unit: null, snapshot: null });
+  pipeline.feed("messages", new TextEncoder().encode(text), { nowMs: 0, restarted: false });
+  expect(pipeline.take(1_000, { final: false })).toEqual([]);
+  expect(pipeline.take(2_000, { final: true })).toMatchObject(told);
 });
 
 test("what a job says is cut to its line and has no control characters but in a warning's text", () => {
