@@ -46,7 +46,10 @@ export type Created = Pick<StoredTask, "record" | "progress"> & {
 export async function createTask(deps: CreateDeps, caller: Principal, call: CreateCall): Promise<Created> {
   const tool = deps.tools().get(call.tool);
   if (tool === undefined)
-    throw new TailraceError("unknown_tool", `There is no tool named ${quote(call.tool)} here.`);
+    throw new TailraceError(
+      "unknown_tool",
+      `There is no tool named ${quote(call.tool)} here; tools/list names those there are.`,
+    );
   const { key, args: given } = chooseKey(tool, call.arguments, call.metaKey);
   const checked = tool.checkArguments(given);
   if ("problems" in checked) throw invalidArguments(checked.problems);
