@@ -53,14 +53,15 @@ tr_stop() {
   tr_set_timer "$tr_grace"
 }
 tr_on() {
-  tr_got=1
+  tr_got=1 tr_late=$tr_reaped
+  [ -z "$tr_pid" ] || kill -0 "$tr_pid" 2>/dev/null || tr_late=1
   [ -z "$tr_pid" ] || tr_kill "$1"
   tr_stamp
   tr_noted=$((tr_noted + 1))
   [ "$tr_noted" -gt 40 ] || tr_signals="$tr_signals,{\"name\":\"$1\",\"atMs\":$tr_at}"
   [ "$1" = TERM ] || return 0
   # Once the script has ended by itself, a stop came too late to be its cause.
-  [ "$tr_term" != null ] || [ -n "$tr_reaped" ] || tr_term=$tr_at
+  [ "$tr_term" != null ] || [ -n "$tr_late" ] || tr_term=$tr_at
   [ -z "$tr_pid" ] || tr_kill CONT
   tr_stop
 }
