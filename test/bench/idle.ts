@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { removeTree } from "../support/remove-tree.ts";
 import { type Figure, round } from "./report.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -36,7 +37,7 @@ export async function benchIdle(): Promise<Figure> {
       child.kill("SIGTERM");
       await gone;
     }
-    rmSync(stateDir, { recursive: true, force: true });
+    removeTree(stateDir);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -12,6 +12,7 @@ import { markOf, newTaskId } from "../../src/tasks/identity.ts";
 import type { WorkerDeps } from "../../workers/deps.ts";
 import { createLogRoom } from "../../workers/log-room.ts";
 import { startRedis } from "./redis.ts";
+import { removeTree } from "./remove-tree.ts";
 import { createRequest, openStore, SPEC, sampleRecord } from "./store.ts";
 import { QUICK } from "./world.ts";
 
@@ -87,7 +88,7 @@ export async function startBench(): Promise<Bench> {
       await adapter.close();
       await store.close();
       await redis.stop();
-      rmSync(dir, { recursive: true, force: true });
+      removeTree(dir);
     },
   };
 }

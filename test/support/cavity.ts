@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { removeTree } from "./remove-tree.ts";
 
 export const EXAMPLE = fileURLToPath(new URL("../../examples/cavity/", import.meta.url));
 
@@ -59,7 +60,7 @@ export function solve(argv: readonly string[], options: RunOptions = {}): Promis
 /** A folder that goes when the test has ended. */
 export function temporaryFolder(onTestFinished: (remove: () => void) => void): string {
   const folder = mkdtempSync(join(tmpdir(), "tr-cavity-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeTree(folder));
   return folder;
 }
 

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { formatProblems, type Loaded, type LoadOptions, loadSettings } from "../../src/config/load.ts";
 import type { Settings } from "../../src/config/settings.ts";
 import type { ToolDefinition } from "../../src/domain/tool.ts";
+import { removeTree } from "./remove-tree.ts";
 
 /** The design's example; its clusters are local targets here. */
 export const EXAMPLE = `targets:
@@ -36,7 +37,7 @@ type Given = Partial<LoadOptions> & { readonly files?: Readonly<Record<string, s
 /** A folder that goes with the test. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "tr-config-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeTree(folder));
   return folder;
 }
 

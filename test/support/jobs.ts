@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { JobSpec } from "../../src/domain/adapter.ts";
+import { removeTree } from "./remove-tree.ts";
 
 /** A signal that never fires. */
 export const NEVER = new AbortController().signal;
@@ -44,7 +45,7 @@ export type TestDirectory = { readonly path: string; remove(): void };
 
 export function testDirectory(): TestDirectory {
   const path = mkdtempSync(join(tmpdir(), "tailrace-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, remove: () => removeTree(path) };
 }
 
 /** Every argument in single quotes: scripts of tests may name paths. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,6 +12,7 @@ import {
   whenReady,
   workerOptions,
 } from "../../src/store/connect.ts";
+import { removeTree } from "./remove-tree.ts";
 
 /** A private Redis for one test file, on a unix socket in a directory of its own. */
 export type TestRedis = {
@@ -73,7 +74,7 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
     async stop() {
       for (const redis of connections) redis.disconnect();
       await kill();
-      rmSync(dir, { recursive: true, force: true });
+      removeTree(dir);
     },
   };
 }

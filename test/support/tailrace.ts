@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { eventually } from "./eventually.ts";
+import { removeTree } from "./remove-tree.ts";
 import { QUICK } from "./world.ts";
 
 const CLI = fileURLToPath(new URL("../../dist/src/cli.js", import.meta.url));
@@ -133,7 +134,7 @@ export function createSite(fields: JsonObject = {}): Site {
     },
     async stop() {
       for (const server of servers) await stopServer(server);
-      rmSync(dir, { recursive: true, force: true });
+      removeTree(dir);
     },
   };
 }

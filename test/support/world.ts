@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -18,6 +18,7 @@ import { Tuning } from "../../src/domain/tuning.ts";
 import { eventually } from "./eventually.ts";
 import { clientOf, type FrontDesk, TOKENS, toolOf } from "./front-desk.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
+import { removeTree } from "./remove-tree.ts";
 
 export type WorldOptions = {
   readonly tools?: readonly ToolDefinition[];
@@ -133,7 +134,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       for (const adapter of adapters.values()) await adapter.close();
       await ledger.close();
       await redis.stop();
-      rmSync(dir, { recursive: true, force: true });
+      removeTree(dir);
     },
   };
 }

@@ -27,7 +27,10 @@ export async function observeJob(room: LocalRoom, job: LocalJob, line: Line): Pr
   const attempt = await readAttempt(layout, ref.attempt);
   const claim = await readClaim(layout, ref.attempt);
   if (claim !== null) return observeClaimed(room, job, { claim, attempt });
-  if (attempt === null) return unknown("this attempt was never accepted");
+  if (attempt === null)
+    return unknown(
+      `${layout.root} holds no record of this attempt: its files were deleted, or it was never accepted`,
+    );
   // Its entry may be missing when a submit was killed between acceptance and line.
   await line.add(ref.mark, attempt);
   return { kind: "queued", reason: waitReason(room, line, `${ref.mark}.${ref.attempt}`) };

@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../support/eventually.ts";
+import { removeTree } from "../../support/remove-tree.ts";
 import { scriptTool, startWorld, type World } from "../../support/world.ts";
 
 let world: World;
@@ -27,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.stop();
-  rmSync(countedIn, { recursive: true, force: true });
+  removeTree(countedIn);
 });
 
 const countedIn = mkdtempSync(join(tmpdir(), "tr-starts-"));
