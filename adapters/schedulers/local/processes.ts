@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { unlessCode } from "../shared/atomic-file.ts";
-import { COOKIE, TIMER_COOKIE } from "../shared/wrapper.sh.ts";
+import { COOKIE, TIMER_COOKIE } from "../shared/wrapper-names.ts";
 
 /** A process beyond doubt: pids are used again, pid and start ticks together are not within one boot. */
 export type ProcessId = { readonly pid: number; readonly ticks: string };

@@ -91,7 +91,7 @@ function running(room: LocalRoom, life: LifeRecord | null, reason: string | null
     kind: "running",
     nodes: [room.hostname],
     sinceMs: life?.startedAtMs ?? null,
-    requeues: life?.life ?? 0,
+    requeues: life?.requeues ?? 0,
     reason,
   };
 }
@@ -122,7 +122,7 @@ async function observeOrphan(room: LocalRoom, job: LocalJob, orphan: Orphan): Pr
     ...end,
     startedAtMs: life?.startedAtMs ?? null,
     node: life?.host ?? room.hostname,
-    requeues: life?.life ?? 0,
+    requeues: life?.requeues ?? 0,
   };
   const text = `${JSON.stringify(told)}\n`;
   await unlessCode(NO_ROOM, false, () => writeOnce(job.layout.end(job.ref.attempt), text));

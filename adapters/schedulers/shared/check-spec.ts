@@ -1,5 +1,5 @@
 import type { JobSpec } from "../../../src/domain/adapter.ts";
-import { COOKIE, TIMER_COOKIE } from "./wrapper.sh.ts";
+import { COOKIE, TIMER_COOKIE } from "./wrapper-names.ts";
 
 /** Linux's MAX_ARG_STRLEN: one argument or `NAME=value`, with its closing NUL. */
 const MAX_STRING_BYTES = 128 * 1024;

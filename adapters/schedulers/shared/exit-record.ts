@@ -4,35 +4,51 @@ import type { JobEnd } from "../../../src/domain/adapter.ts";
 import { unlessCode } from "./atomic-file.ts";
 import type { JobLayout } from "./job-layout.ts";
 
+/** Records of wrappers that were told no count lack it: then the life's own number is the count. */
+const requeues = z.number().int().nonnegative().optional();
+
+function counted<T extends { life: number; requeues?: number | undefined }>(
+  record: T,
+): T & { requeues: number } {
+  return { ...record, requeues: record.requeues ?? record.life };
+}
+
 /** `life.<n>.json`: one start of the wrapper. `script` is null until the script has been started. */
-export const LifeRecord = z.object({
-  life: z.number().int(),
-  attempt: z.number().int(),
-  identity: z.string(),
-  host: z.string(),
-  startedAtMs: z.number(),
-  script: z.object({ pid: z.number().int(), ticks: z.string() }).nullable(),
-});
+export const LifeRecord = z
+  .object({
+    life: z.number().int(),
+    /** The scheduler's count of requeues when this life began. */
+    requeues,
+    attempt: z.number().int(),
+    identity: z.string(),
+    host: z.string(),
+    startedAtMs: z.number(),
+    script: z.object({ pid: z.number().int(), ticks: z.string() }).nullable(),
+  })
+  .transform(counted);
 export type LifeRecord = z.infer<typeof LifeRecord>;
 
 /** `exit.<life>.json`: what the wrapper says about the end. Times in ms since the epoch by the node's clock. */
-export const ExitRecord = z.object({
-  identity: z.string(),
-  attempt: z.number().int(),
-  life: z.number().int(),
-  started: z.boolean(),
-  /** As the shell tells it; 128 + n stands for signal n, and then `signal` is n. */
-  exitCode: z.number().int().nullable(),
-  signal: z.number().int().nullable(),
-  termAtMs: z.number().nullable(),
-  timedOut: z.boolean(),
-  startedAtMs: z.number(),
-  endedAtMs: z.number(),
-  stdoutBytes: z.number(),
-  stderrBytes: z.number(),
-  host: z.string(),
-  signals: z.array(z.object({ name: z.string(), atMs: z.number() })),
-});
+export const ExitRecord = z
+  .object({
+    identity: z.string(),
+    attempt: z.number().int(),
+    life: z.number().int(),
+    requeues,
+    started: z.boolean(),
+    /** As the shell tells it; 128 + n stands for signal n, and then `signal` is n. */
+    exitCode: z.number().int().nullable(),
+    signal: z.number().int().nullable(),
+    termAtMs: z.number().nullable(),
+    timedOut: z.boolean(),
+    startedAtMs: z.number(),
+    endedAtMs: z.number(),
+    stdoutBytes: z.number(),
+    stderrBytes: z.number(),
+    host: z.string(),
+    signals: z.array(z.object({ name: z.string(), atMs: z.number() })),
+  })
+  .transform(counted);
 export type ExitRecord = z.infer<typeof ExitRecord>;
 
 /** Null for room that was taken and not yet written, for a half-written record, and for anything else. */
@@ -93,7 +109,7 @@ export function endOfExit(record: ExitRecord, cpus: number): JobEnd {
     endedAtMs: record.endedAtMs,
     termAtMs: record.termAtMs,
     node: record.host,
-    requeues: record.life,
+    requeues: record.requeues,
     coreSeconds: record.started ? wallSeconds * cpus : 0,
     bytes: { stdout: record.stdoutBytes, stderr: record.stderrBytes },
     witness: "exit_record",

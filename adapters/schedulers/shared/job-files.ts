@@ -1,5 +1,6 @@
 import type { JobSpec } from "../../../src/domain/adapter.ts";
-import { COOKIE, WRAPPER } from "./wrapper.sh.ts";
+import { WRAPPER } from "./wrapper.sh.ts";
+import { COOKIE } from "./wrapper-names.ts";
 
 /** One word of POSIX sh that stands for exactly this text. */
 export function shellWord(text: string): string {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { LogSource } from "../../../src/domain/adapter.ts";
-import { WRAPPER_FILES } from "./wrapper.sh.ts";
+import { WRAPPER_FILES } from "./wrapper-names.ts";
 
 /** Where the parts of one job lie: `<workdir>/<mark>/`, with `.tailrace/` ours and `work/` the script's. */
 export type JobLayout = {

@@ -29,13 +29,21 @@ function prepare(spec: ReturnType<typeof scriptSpec>): ReturnType<typeof layoutA
   return layout;
 }
 
-type Settings = { attempt?: number; identity?: string; walltime?: number; grace?: number };
+type Settings = {
+  attempt?: number;
+  identity?: string;
+  walltime?: number;
+  grace?: number;
+  requeues?: number | "-";
+};
 
 function start(shell: readonly string[], settings: Settings = {}): ChildProcess {
-  const { attempt = 1, identity = "slurm:7", walltime = 0, grace = 0 } = settings;
+  const { attempt = 1, identity = "pod:7", walltime = 0, grace = 0, requeues = [] } = settings;
   const [file = "", ...args] = shell;
   const root = join(directory.path, "job");
-  const words = [join(root, ".tailrace/wrapper"), root, attempt, identity, walltime, grace].map(String);
+  const words = [join(root, ".tailrace/wrapper"), root, attempt, identity, walltime, grace]
+    .concat(requeues)
+    .map(String);
   return spawn(file, [...args, ...words], { stdio: "ignore", detached: true });
 }
 
@@ -55,7 +63,7 @@ describe.each(SHELLS.map((shell) => [shell.join(" "), shell] as const))("under %
     prepare(scriptSpec("#!/bin/sh\nprintf abc; printf error >&2; exit 42\n"));
     expect(await runToEnd(shell)).toBe(42);
     expect(exitRecord()).toMatchObject({
-      identity: "slurm:7",
+      identity: "pod:7",
       attempt: 1,
       life: 0,
       started: true,
@@ -68,7 +76,7 @@ describe.each(SHELLS.map((shell) => [shell.join(" "), shell] as const))("under %
     });
     expect(readFileSync(own("stdout"), "utf8")).toBe("abc");
     expect(readFileSync(own("stderr"), "utf8")).toBe("error");
-    expect(readFileSync(own("claim.1"), "utf8")).toBe("slurm:7\n");
+    expect(readFileSync(own("claim.1"), "utf8")).toBe("pod:7\n");
   });
 
   test("a job that a signal ended is told by the signal's number", async () => {
@@ -85,24 +93,37 @@ describe.each(SHELLS.map((shell) => [shell.join(" "), shell] as const))("under %
     expect(exitRecord(1)).toMatchObject({ life: 1, stdoutBytes: 10 });
     expect(parseLifeRecord(readFileSync(own("life.1.json"), "utf8"))).toMatchObject({
       life: 1,
-      identity: "slurm:7",
+      identity: "pod:7",
     });
+  });
+
+  test("requeues are counted by the scheduler where it tells their number, and else by lives", async () => {
+    prepare(scriptSpec("#!/bin/sh\nexit 1\n"));
+    await runToEnd(shell);
+    await runToEnd(shell, { requeues: "-" });
+    await runToEnd(shell, { requeues: 5 });
+    await runToEnd(shell, { requeues: 0 });
+    for (const [life, requeues] of [0, 1, 5, 0].entries()) {
+      expect(parseLifeRecord(readFileSync(own(`life.${life}.json`), "utf8"))).toMatchObject({
+        life,
+        requeues,
+      });
+      expect(exitRecord(life)).toMatchObject({ life, requeues });
+    }
   });
 
   test("another job finds the claim taken: it notes that and does not run the script", async () => {
     prepare(scriptSpec("#!/bin/sh\necho here\n"));
     await runToEnd(shell);
-    expect(await runToEnd(shell, { identity: "slurm:8" })).toBe(76);
+    expect(await runToEnd(shell, { identity: "pod:8" })).toBe(76);
     expect(readFileSync(own("stdout"), "utf8")).toBe("here\n");
-    expect(readFileSync(own("dup.slurm:8"), "utf8")).toBe("slurm:7\n");
+    expect(readFileSync(own("dup.pod:8"), "utf8")).toBe("pod:7\n");
     expect(existsSync(own("exit.1.json"))).toBe(false);
   });
 
   test("of many jobs at once exactly one runs the script", async () => {
     prepare(scriptSpec("#!/bin/sh\necho here\n"));
-    const jobs = Array.from({ length: 8 }, (_unused, index) =>
-      runToEnd(shell, { identity: `slurm:${index}` }),
-    );
+    const jobs = Array.from({ length: 8 }, (_unused, index) => runToEnd(shell, { identity: `pod:${index}` }));
     const codes = await Promise.all(jobs);
     expect(codes.toSorted()).toEqual([0, 76, 76, 76, 76, 76, 76, 76]);
     expect(readFileSync(own("stdout"), "utf8")).toBe("here\n");
@@ -255,7 +276,7 @@ test("a TERM that comes before the script keeps it from starting", async () => {
   mkdirSync(bin);
   writeFileSync(join(bin, "ln"), `#!/bin/sh\nkill -TERM $PPID\nexec /bin/ln "$@"\n`, { mode: 0o700 });
   const root = join(directory.path, "job");
-  const wrapper = spawn("sh", [join(root, ".tailrace/wrapper"), root, "1", "slurm:7", "0", "5"], {
+  const wrapper = spawn("sh", [join(root, ".tailrace/wrapper"), root, "1", "pod:7", "0", "5"], {
     stdio: "ignore",
     env: { PATH: `${bin}:${process.env["PATH"]}` },
   });
@@ -287,6 +308,7 @@ test("a wrapper with an unusable directory, identity or attempt says so and touc
     [root, "x", "a"],
     [root, "1", "a/b"],
     [root, "1", ""],
+    ...["x", "-1", "01", "1 2", "1234567890"].map((requeues) => [root, "1", "a", "0", "0", requeues]),
   ]) {
     const { status, stderr } = spawnSync("sh", [own("wrapper"), ...words], { encoding: "utf8" });
     expect(status).toBe(64);

@@ -111,6 +111,11 @@ describe("exit records", () => {
     });
   });
 
+  test("the scheduler's own count of requeues goes before the number of the life", () => {
+    expect(read({ requeues: 5 })).toMatchObject({ requeues: 5 });
+    expect(parseExitRecord(JSON.stringify({ ...record, requeues: -1 }))).toBeNull();
+  });
+
   test("128 + n is signal n, said in the reason", () => {
     expect(read({ exitCode: 139, signal: 11 })).toMatchObject({
       kind: "signalled",
