@@ -1,19 +1,26 @@
 /** U+001F after every field: nothing that a person types into a name, comment or reason holds it. */
 export const SEPARATOR = "\x1f";
 
-/** `code` 0 to 255; `signal` 0 when none ended it. */
-export type ExitStatus = { readonly code: number; readonly signal: number };
+/**
+ * `code` 0 to 255; `signal` 0 when none ended it. `lossy`: the true code may be 128 higher, and nothing can tell any more
+ * (Slurm's accounting before 25.11).
+ */
+export type ExitStatus = { readonly code: number; readonly signal: number; readonly lossy?: boolean };
 
 /** Problems are sentences for a log: lines that are no row, each with its beginning. */
 export type Parsed<Row> = { readonly rows: Row[]; readonly problems: string[] };
 
-/** Reads each line that is not blank with `readRow`, which answers null for what is no row. */
+/**
+ * Reads each line that is not blank with `readRow`, which answers null for what is no row. A last line without a line
+ * end was cut off, and is none.
+ */
 export function parseLines<Row>(stdout: string, readRow: (line: string) => Row | null): Parsed<Row> {
   const rows: Row[] = [];
   const problems: string[] = [];
-  for (const line of stdout.split(/\r?\n/)) {
+  const lines = stdout.split(/\r?\n/);
+  for (const [index, line] of lines.entries()) {
     if (line.trim() === "") continue;
-    const row = readRow(line);
+    const row = index === lines.length - 1 ? null : readRow(line);
     if (row !== null) rows.push(row);
     else problems.push(`this line is no job: ${JSON.stringify(line.slice(0, 120))}`);
   }
