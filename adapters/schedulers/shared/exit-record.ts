@@ -13,6 +13,8 @@ function counted<T extends { life: number; requeues?: number | undefined }>(
   return { ...record, requeues: record.requeues ?? record.life };
 }
 
+const size = z.number().int().nonnegative();
+
 /** `life.<n>.json`: one start of the wrapper. `script` is null until the script has been started. */
 export const LifeRecord = z
   .object({
@@ -23,6 +25,8 @@ export const LifeRecord = z
     identity: z.string(),
     host: z.string(),
     startedAtMs: z.number(),
+    /** Bytes that each log held before the script began. Null: the record does not tell. */
+    from: z.object({ stdout: size, stderr: size, messages: size }).nullable().default(null),
     script: z.object({ pid: z.number().int(), ticks: z.string() }).nullable(),
   })
   .transform(counted);

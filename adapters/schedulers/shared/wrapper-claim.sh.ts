@@ -71,15 +71,20 @@ tr_now
 tr_start=$tr_ms tr_script=null
 tr_host=$(uname -n)
 case $tr_host in *[!A-Za-z0-9._-]*) tr_host=unknown ;; esac
+# Where this life begins in logs that may hold others before it.
+tr_size stdout
+tr_from="\"stdout\":$tr_bytes"
+tr_size stderr
+tr_from="$tr_from,\"stderr\":$tr_bytes"
+tr_size messages
+tr_from="$tr_from,\"messages\":$tr_bytes"
+tr_print_life() {
+  printf '{"version":1,"life":%s,"requeues":%s,"attempt":%s,"identity":"%s","host":"%s","startedAtMs":%s,"from":{%s},"script":%s}\n' \
+    "$tr_life" "$tr_requeues" "$tr_attempt" "$tr_identity" "$tr_host" "$tr_start" "$tr_from" "$tr_script"
+}
 tr_record_life() {
-  tr_text=$(printf '{"version":1,"life":%s,"requeues":%s,"attempt":%s,"identity":"%s","host":"%s","startedAtMs":%s,"script":%s}' \
-    "$tr_life" "$tr_requeues" "$tr_attempt" "$tr_identity" "$tr_host" "$tr_start" "$tr_script")
-  printf '%s\n' "$tr_text" 2>/dev/null >life.new
-  if [ -s life.new ]; then
-    mv -f life.new "life.$tr_life.json"
-  else
-    printf '%s' "$tr_text" 1<>"life.$tr_life.json"
-  fi
+  tr_print_life 2>/dev/null >life.new
+  [ -s life.new ] && mv -f life.new "life.$tr_life.json" || tr_print_life 1<>"life.$tr_life.json"
 }
 tr_record_life
 

@@ -25,16 +25,16 @@ tr_left() {
   return 1
 }
 
-tr_rc=0 tr_ran=false tr_setsid= tr_env=
+tr_ran=false tr_setsid= tr_env=
+command -v setsid >/dev/null 2>&1 && tr_setsid=setsid
+# A shell's background children ignore INT and QUIT; the job should not.
+env --default-signal=INT,QUIT true 2>/dev/null && tr_env='env --default-signal=INT,QUIT'
 if [ "$tr_term" = null ]; then
   tr_ran=true
-  command -v setsid >/dev/null 2>&1 && tr_setsid=setsid
-  # A shell's background children ignore INT and QUIT; the job should not.
-  env --default-signal=INT,QUIT true 2>/dev/null && tr_env='env --default-signal=INT,QUIT'
   $tr_setsid $tr_env sh "$tr_dir/run" "$tr_task" </dev/null >>"$tr_dir/stdout" 2>>"$tr_dir/stderr" 9>&- &
-  tr_pid=$!
-  # A TERM that came just before the line above has reached nobody yet.
-  [ "$tr_term" = null ] || tr_kill TERM
+  tr_pid=$! tr_early=$tr_term
+  # A TERM that came since it was last asked for has reached nobody, and a child that is not yet the script may swallow it.
+  [ "$tr_early" = null ] || tr_kill KILL
   tr_ticks "$tr_pid"
   tr_script="{\"pid\":$tr_pid,\"ticks\":\"$tr_found\"}"
   tr_record_life
@@ -80,10 +80,8 @@ if [ "$tr_term" = null ]; then
 fi
 tr_stop_timer
 
-tr_size() {
-  tr_bytes=0
-  [ ! -f "$1" ] || tr_bytes=$(($(wc -c <"$1")))
-}
+# Signals that Slurm sends to all processes now would only end the commands that write the record.
+[ -z "$tr_slurm" ] || trap '' TERM INT HUP USR1 USR2
 tr_code=$tr_rc tr_signal=null
 if [ "$tr_ran" = false ]; then
   tr_code=null

@@ -7,7 +7,10 @@ PATH=${"$"}{PATH:-/usr/local/bin:/usr/bin:/bin}
 tr_task=${"$"}{1:-} tr_attempt=${"$"}{2:-} tr_identity=${"$"}{3:-} tr_walltime=${"$"}{4:-0} tr_grace=${"$"}{5:-0}
 tr_requeues=${"$"}{6:--}
 tr_dir=$tr_task/.tailrace
-tr_pid= tr_got= tr_timer= tr_term=null tr_stopping= tr_killed= tr_reaped= tr_timed=false tr_signals= tr_noted=0
+tr_pid= tr_got= tr_timer= tr_term=null tr_stopping= tr_killed= tr_reaped= tr_timed=false tr_signals= tr_noted=0 tr_rc=0
+# Slurm signals every process of a job itself, at once, and keeps its own time.
+tr_slurm=
+case $tr_identity in slurm:*) tr_slurm=1 ;; esac
 
 tr_fail() {
   printf 'tailrace: %s\n' "$2" >&2
@@ -35,18 +38,28 @@ tr_stop() {
 }
 tr_on() {
   tr_got=1 tr_late=$tr_reaped
-  [ -z "$tr_pid" ] || kill -0 "$tr_pid" 2>/dev/null || tr_late=1
-  [ -z "$tr_pid" ] || tr_kill "$1"
+  if [ -n "$tr_slurm" ]; then
+    # A script that is gone may have gone of this very TERM, before this shell came to look.
+    [ "$tr_rc" != 143 ] || tr_late=
+    [ -z "$tr_pid" ] || [ "$1" = TERM ] || tr_kill "$1"
+  elif [ -n "$tr_pid" ]; then
+    kill -0 "$tr_pid" 2>/dev/null || tr_late=1
+    tr_kill "$1"
+  fi
   tr_stamp
   tr_noted=$((tr_noted + 1))
   [ "$tr_noted" -gt 40 ] || tr_signals="$tr_signals,{\"name\":\"$1\",\"atMs\":$tr_at}"
   [ "$1" = TERM ] || return 0
   # Once the script has ended by itself, a stop came too late to be its cause.
   [ "$tr_term" != null ] || [ -n "$tr_late" ] || tr_term=$tr_at
-  [ -z "$tr_pid" ] || tr_kill CONT
+  [ -z "$tr_pid" ] || [ -n "$tr_slurm" ] || tr_kill CONT
   tr_stop
 }
 tr_ring() {
+  if [ -n "$tr_slurm" ]; then
+    tr_on ALRM
+    return 0
+  fi
   tr_got=1
   [ -n "$tr_pid" ] || return 0
   if [ -n "$tr_stopping$tr_reaped" ]; then
@@ -70,11 +83,18 @@ tr_ticks() {
   set -- ${"$"}{tr_line##*) }
   tr_found=${"$"}{20:-}
 }
+tr_size() {
+  tr_bytes=0
+  [ ! -f "$1" ] || tr_bytes=$(wc -c <"$1")
+  tr_bytes=${"$"}{tr_bytes##* }
+  case $tr_bytes in '' | *[!0-9]*) tr_bytes=0 ;; esac
+}
 tr_nap() { sleep 0.1 2>/dev/null || sleep 1; }
 
 # Rings this shell, and only this shell, after so many seconds and then each second: one ring may come too early for wait.
 tr_set_timer() {
   tr_stop_timer
+  [ -z "$tr_slurm" ] || return 0
   case $1 in 0 | 0.0) return 0 ;; esac
   (
     tr_over= tr_sleep= tr_next=$1

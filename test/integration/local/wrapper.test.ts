@@ -1,68 +1,22 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parseExitRecord, parseLifeRecord } from "../../../adapters/schedulers/shared/exit-record.ts";
-import { jobFiles } from "../../../adapters/schedulers/shared/job-files.ts";
-import { layoutAt } from "../../../adapters/schedulers/shared/job-layout.ts";
 import { eventually } from "../../support/eventually.ts";
-import { argvSpec, scriptSpec, type TestDirectory, testDirectory } from "../../support/jobs.ts";
+import { argvSpec, scriptSpec } from "../../support/jobs.ts";
+import { EACH_SHELL, type WrapperBench, wrapperBench } from "../../support/wrapper-bench.ts";
 
-/** busybox is not on every machine; the same tests run under every shell that is. */
-const SHELLS = [["dash"], ["bash", "--posix"], ["busybox", "sh"]].filter(
-  ([name = ""]) => spawnSync("sh", ["-c", 'command -v "$1"', "sh", name]).status === 0,
-);
-
-let directory: TestDirectory;
+let bench: WrapperBench;
 beforeEach(() => {
-  directory = testDirectory();
+  bench = wrapperBench();
 });
-afterEach(() => directory.remove());
+afterEach(() => bench.remove());
 
-function prepare(spec: ReturnType<typeof scriptSpec>): ReturnType<typeof layoutAt> {
-  const layout = layoutAt(join(directory.path, "job"));
-  mkdirSync(layout.own, { recursive: true });
-  mkdirSync(layout.work);
-  for (const file of jobFiles(spec))
-    writeFileSync(join(layout.own, file.name), file.text, { mode: file.mode });
-  return layout;
-}
-
-type Settings = {
-  attempt?: number;
-  identity?: string;
-  walltime?: number;
-  grace?: number;
-  requeues?: number | "-";
-};
-
-function start(shell: readonly string[], settings: Settings = {}): ChildProcess {
-  const { attempt = 1, identity = "pod:7", walltime = 0, grace = 0, requeues = [] } = settings;
-  const [file = "", ...args] = shell;
-  const root = join(directory.path, "job");
-  const words = [join(root, ".tailrace/wrapper"), root, attempt, identity, walltime, grace]
-    .concat(requeues)
-    .map(String);
-  return spawn(file, [...args, ...words], { stdio: "ignore", detached: true });
-}
-
-async function runToEnd(shell: readonly string[], settings: Settings = {}): Promise<number | null> {
-  const [code] = await once(start(shell, settings), "exit");
-  return code;
-}
-
-function exitRecord(life = 0) {
-  return parseExitRecord(readFileSync(join(directory.path, `job/.tailrace/exit.${life}.json`), "utf8"));
-}
-
-const own = (name: string) => join(directory.path, "job/.tailrace", name);
-
-describe.each(SHELLS.map((shell) => [shell.join(" "), shell] as const))("under %s", (_, shell) => {
+describe.each(EACH_SHELL)("under %s", (_, shell) => {
   test("a job's exit code, times and byte counts are in its exit record, and the wrapper exits alike", async () => {
-    prepare(scriptSpec("#!/bin/sh\nprintf abc; printf error >&2; exit 42\n"));
-    expect(await runToEnd(shell)).toBe(42);
-    expect(exitRecord()).toMatchObject({
+    bench.prepare(scriptSpec("#!/bin/sh\nprintf abc; printf error >&2; exit 42\n"));
+    expect(await bench.runToEnd(shell)).toBe(42);
+    expect(bench.exitRecord()).toMatchObject({
       identity: "pod:7",
       attempt: 1,
       life: 0,
@@ -74,77 +28,79 @@ describe.each(SHELLS.map((shell) => [shell.join(" "), shell] as const))("under %
       stdoutBytes: 3,
       stderrBytes: 5,
     });
-    expect(readFileSync(own("stdout"), "utf8")).toBe("abc");
-    expect(readFileSync(own("stderr"), "utf8")).toBe("error");
-    expect(readFileSync(own("claim.1"), "utf8")).toBe("pod:7\n");
+    expect(readFileSync(bench.own("stdout"), "utf8")).toBe("abc");
+    expect(readFileSync(bench.own("stderr"), "utf8")).toBe("error");
+    expect(readFileSync(bench.own("claim.1"), "utf8")).toBe("pod:7\n");
   });
 
   test("a job that a signal ended is told by the signal's number", async () => {
-    prepare(scriptSpec("#!/bin/sh\nkill -SEGV $$\n"));
-    expect(await runToEnd(shell)).toBe(139);
-    expect(exitRecord()).toMatchObject({ exitCode: 139, signal: 11, termAtMs: null });
+    bench.prepare(scriptSpec("#!/bin/sh\nkill -SEGV $$\n"));
+    expect(await bench.runToEnd(shell)).toBe(139);
+    expect(bench.exitRecord()).toMatchObject({ exitCode: 139, signal: 11, termAtMs: null });
   });
 
   test("the same job coming again is its next life, and its logs go on in the same files", async () => {
-    prepare(scriptSpec("#!/bin/sh\necho here\n"));
-    await runToEnd(shell);
-    await runToEnd(shell);
-    expect(exitRecord(0)).toMatchObject({ life: 0, stdoutBytes: 5 });
-    expect(exitRecord(1)).toMatchObject({ life: 1, stdoutBytes: 10 });
-    expect(parseLifeRecord(readFileSync(own("life.1.json"), "utf8"))).toMatchObject({
+    bench.prepare(scriptSpec("#!/bin/sh\necho here\n"));
+    await bench.runToEnd(shell);
+    await bench.runToEnd(shell);
+    expect(bench.exitRecord(0)).toMatchObject({ life: 0, stdoutBytes: 5 });
+    expect(bench.exitRecord(1)).toMatchObject({ life: 1, stdoutBytes: 10 });
+    expect(bench.lifeRecord(1)).toMatchObject({
       life: 1,
       identity: "pod:7",
     });
   });
 
   test("requeues are counted by the scheduler where it tells their number, and else by lives", async () => {
-    prepare(scriptSpec("#!/bin/sh\nexit 1\n"));
-    await runToEnd(shell);
-    await runToEnd(shell, { requeues: "-" });
-    await runToEnd(shell, { requeues: 5 });
-    await runToEnd(shell, { requeues: 0 });
+    bench.prepare(scriptSpec("#!/bin/sh\nexit 1\n"));
+    await bench.runToEnd(shell);
+    await bench.runToEnd(shell, { requeues: "-" });
+    await bench.runToEnd(shell, { requeues: 5 });
+    await bench.runToEnd(shell, { requeues: 0 });
     for (const [life, requeues] of [0, 1, 5, 0].entries()) {
-      expect(parseLifeRecord(readFileSync(own(`life.${life}.json`), "utf8"))).toMatchObject({
+      expect(bench.lifeRecord(life)).toMatchObject({
         life,
         requeues,
       });
-      expect(exitRecord(life)).toMatchObject({ life, requeues });
+      expect(bench.exitRecord(life)).toMatchObject({ life, requeues });
     }
   });
 
   test("another job finds the claim taken: it notes that and does not run the script", async () => {
-    prepare(scriptSpec("#!/bin/sh\necho here\n"));
-    await runToEnd(shell);
-    expect(await runToEnd(shell, { identity: "pod:8" })).toBe(76);
-    expect(readFileSync(own("stdout"), "utf8")).toBe("here\n");
-    expect(readFileSync(own("dup.pod:8"), "utf8")).toBe("pod:7\n");
-    expect(existsSync(own("exit.1.json"))).toBe(false);
+    bench.prepare(scriptSpec("#!/bin/sh\necho here\n"));
+    await bench.runToEnd(shell);
+    expect(await bench.runToEnd(shell, { identity: "pod:8" })).toBe(76);
+    expect(readFileSync(bench.own("stdout"), "utf8")).toBe("here\n");
+    expect(readFileSync(bench.own("dup.pod:8"), "utf8")).toBe("pod:7\n");
+    expect(existsSync(bench.own("exit.1.json"))).toBe(false);
   });
 
   test("of many jobs at once exactly one runs the script", async () => {
-    prepare(scriptSpec("#!/bin/sh\necho here\n"));
-    const jobs = Array.from({ length: 8 }, (_unused, index) => runToEnd(shell, { identity: `pod:${index}` }));
+    bench.prepare(scriptSpec("#!/bin/sh\necho here\n"));
+    const jobs = Array.from({ length: 8 }, (_unused, index) =>
+      bench.runToEnd(shell, { identity: `pod:${index}` }),
+    );
     const codes = await Promise.all(jobs);
     expect(codes.toSorted()).toEqual([0, 76, 76, 76, 76, 76, 76, 76]);
-    expect(readFileSync(own("stdout"), "utf8")).toBe("here\n");
+    expect(readFileSync(bench.own("stdout"), "utf8")).toBe("here\n");
   });
 
   test("each signal is passed on and noted with its time; TERM is the first stop", async () => {
-    prepare(
+    bench.prepare(
       scriptSpec(
         '#!/bin/sh\nfor s in TERM INT HUP USR1 USR2; do trap "echo $s" $s; done\necho up\nwhile :; do sleep 0.05; done\n',
       ),
     );
     const before = Date.now();
-    const wrapper = start(shell, { grace: 2 });
+    const wrapper = bench.start(shell, { grace: 2 });
     const ended = once(wrapper, "exit");
-    await eventually(() => expect(readFileSync(own("stdout"), "utf8")).toBe("up\n"));
+    await eventually(() => expect(readFileSync(bench.own("stdout"), "utf8")).toBe("up\n"));
     for (const name of ["USR1", "USR2", "HUP", "INT", "TERM"] as const) {
       wrapper.kill(`SIG${name}`);
-      await eventually(() => expect(readFileSync(own("stdout"), "utf8")).toContain(`${name}\n`));
+      await eventually(() => expect(readFileSync(bench.own("stdout"), "utf8")).toContain(`${name}\n`));
     }
     await ended;
-    const record = exitRecord();
+    const record = bench.exitRecord();
     expect(record?.signals.map((one) => one.name)).toEqual(["USR1", "USR2", "HUP", "INT", "TERM"]);
     expect(record?.signal).toBe(9);
     expect(record?.termAtMs).toBe(record?.signals[4]?.atMs);
@@ -153,13 +109,13 @@ describe.each(SHELLS.map((shell) => [shell.join(" "), shell] as const))("under %
   });
 
   test("a script that stops on TERM keeps its own exit code, with the TERM noted", async () => {
-    prepare(scriptSpec("#!/bin/sh\ntrap 'exit 5' TERM\necho up\nwhile :; do sleep 0.05; done\n"));
-    const wrapper = start(shell, { grace: 20 });
+    bench.prepare(scriptSpec("#!/bin/sh\ntrap 'exit 5' TERM\necho up\nwhile :; do sleep 0.05; done\n"));
+    const wrapper = bench.start(shell, { grace: 20 });
     const ended = once(wrapper, "exit");
-    await eventually(() => expect(readFileSync(own("stdout"), "utf8")).toBe("up\n"));
+    await eventually(() => expect(readFileSync(bench.own("stdout"), "utf8")).toBe("up\n"));
     wrapper.kill("SIGTERM");
     await ended;
-    expect(exitRecord()).toMatchObject({
+    expect(bench.exitRecord()).toMatchObject({
       exitCode: 5,
       signal: null,
       termAtMs: expect.any(Number),
@@ -168,26 +124,26 @@ describe.each(SHELLS.map((shell) => [shell.join(" "), shell] as const))("under %
   });
 
   test("at the walltime the job gets TERM and after the grace KILL, and no TERM of others is noted", async () => {
-    prepare(scriptSpec("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.05; done\n"));
-    expect(await runToEnd(shell, { walltime: 1, grace: 1 })).toBe(137);
-    expect(exitRecord()).toMatchObject({ signal: 9, timedOut: true, termAtMs: null });
-    expect(leftovers()).toEqual([]);
+    bench.prepare(scriptSpec("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.05; done\n"));
+    expect(await bench.runToEnd(shell, { walltime: 1, grace: 1 })).toBe(137);
+    expect(bench.exitRecord()).toMatchObject({ signal: 9, timedOut: true, termAtMs: null });
+    expect(bench.leftovers()).toEqual([]);
   });
 
   test("a background child still writing when the script ends is waited for, and its bytes count", async () => {
-    prepare(scriptSpec("#!/bin/sh\n(sleep 0.5; echo late) &\necho soon\n"));
-    await runToEnd(shell);
-    expect(readFileSync(own("stdout"), "utf8")).toBe("soon\nlate\n");
-    expect(exitRecord()?.stdoutBytes).toBe(10);
+    bench.prepare(scriptSpec("#!/bin/sh\n(sleep 0.5; echo late) &\necho soon\n"));
+    await bench.runToEnd(shell);
+    expect(readFileSync(bench.own("stdout"), "utf8")).toBe("soon\nlate\n");
+    expect(bench.exitRecord()?.stdoutBytes).toBe(10);
   });
 
   test("children that left the session are gone when the exit record appears", async () => {
-    prepare(
+    bench.prepare(
       scriptSpec("#!/bin/sh\nsetsid sh -c 'setsid sleep 300 & sleep 300' >/dev/null 2>&1 &\nsleep 0.3\n"),
     );
-    await runToEnd(shell);
-    expect(exitRecord()?.exitCode).toBe(0);
-    expect(leftovers()).toEqual([]);
+    await bench.runToEnd(shell);
+    expect(bench.exitRecord()?.exitCode).toBe(0);
+    expect(bench.leftovers()).toEqual([]);
   });
 
   test("hostile strings reach the program byte for byte", async () => {
@@ -205,35 +161,35 @@ describe.each(SHELLS.map((shell) => [shell.join(" "), shell] as const))("under %
     const env = Object.fromEntries(values.map((value, index) => [`TAILRACE_ARG_V${index}`, value]));
     const print =
       'printf \'%s\\0\' "$@"; for i in 0 1 2 3 4 5 6 7 8; do eval "v=\\$TAILRACE_ARG_V$i"; printf \'%s\\0\' "$v"; done';
-    prepare(argvSpec(["sh", "-c", print, "sh", ...values], { env }));
-    await runToEnd(shell);
-    expect(readFileSync(own("stderr"), "utf8")).toBe("");
-    expect(readFileSync(own("stdout"), "utf8").split("\0")).toEqual([...values, ...values, ""]);
+    bench.prepare(argvSpec(["sh", "-c", print, "sh", ...values], { env }));
+    await bench.runToEnd(shell);
+    expect(readFileSync(bench.own("stderr"), "utf8")).toBe("");
+    expect(readFileSync(bench.own("stdout"), "utf8").split("\0")).toEqual([...values, ...values, ""]);
   });
 
   test("a full disk during the run does not lose the exit record", async () => {
-    const mount = join(directory.path, "job");
+    const mount = bench.root;
     mkdirSync(mount);
     expect(spawnSync("mount", ["-t", "tmpfs", "-o", "size=128k", "tmpfs", mount]).status).toBe(0);
     try {
-      prepare(scriptSpec("#!/bin/sh\ncat /dev/zero > fill 2>/dev/null\nexit 7\n"));
-      expect(await runToEnd(shell)).toBe(7);
-      expect(exitRecord()).toMatchObject({ exitCode: 7, started: true });
+      bench.prepare(scriptSpec("#!/bin/sh\ncat /dev/zero > fill 2>/dev/null\nexit 7\n"));
+      expect(await bench.runToEnd(shell)).toBe(7);
+      expect(bench.exitRecord()).toMatchObject({ exitCode: 7, started: true });
     } finally {
       spawnSync("umount", [mount]);
     }
   });
 
   test("on a disk that is full from the start nothing runs and no claim is taken", async () => {
-    const mount = join(directory.path, "job");
+    const mount = bench.root;
     mkdirSync(mount);
     expect(spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", mount]).status).toBe(0);
     try {
-      prepare(scriptSpec("#!/bin/sh\necho here\n"));
+      bench.prepare(scriptSpec("#!/bin/sh\necho here\n"));
       spawnSync("sh", ["-c", "cat /dev/zero > fill"], { cwd: mount });
-      expect(await runToEnd(shell)).toBe(73);
-      expect(existsSync(own("claim.1"))).toBe(false);
-      expect(existsSync(own("stdout"))).toBe(false);
+      expect(await bench.runToEnd(shell)).toBe(73);
+      expect(existsSync(bench.own("claim.1"))).toBe(false);
+      expect(existsSync(bench.own("stdout"))).toBe(false);
     } finally {
       spawnSync("umount", [mount]);
     }
@@ -248,60 +204,53 @@ test("a missing interpreter, a bare script, a missing program and Windows line e
     ["#!/etc/passwd\n", 126, "may not be executed"],
   ] as const;
   for (const [text, code, message] of cases) {
-    prepare(scriptSpec(text));
-    expect(await runToEnd(shell)).toBe(code);
-    expect(readFileSync(own("stderr"), "utf8")).toContain(message);
-    directory.remove();
+    bench.prepare(scriptSpec(text));
+    expect(await bench.runToEnd(shell)).toBe(code);
+    expect(readFileSync(bench.own("stderr"), "utf8")).toContain(message);
+    bench.remove();
   }
-  prepare(scriptSpec("echo no first line"));
-  expect(await runToEnd(shell)).toBe(0);
-  expect(readFileSync(own("stdout"), "utf8")).toBe("no first line\n");
-  directory.remove();
-  prepare(argvSpec(["no-such-solver", "-x"]));
-  expect(await runToEnd(shell)).toBe(127);
-  expect(readFileSync(own("stderr"), "utf8")).toContain("no-such-solver");
+  bench.prepare(scriptSpec("echo no first line"));
+  expect(await bench.runToEnd(shell)).toBe(0);
+  expect(readFileSync(bench.own("stdout"), "utf8")).toBe("no first line\n");
+  bench.remove();
+  bench.prepare(argvSpec(["no-such-solver", "-x"]));
+  expect(await bench.runToEnd(shell)).toBe(127);
+  expect(readFileSync(bench.own("stderr"), "utf8")).toContain("no-such-solver");
 });
 
 test("INT and QUIT are not ignored in the job, as a shell's background would have it", async () => {
-  prepare(scriptSpec("#!/bin/sh\ngrep SigIgn /proc/self/status\n"));
-  await runToEnd(["sh"]);
-  const mask = Number.parseInt(readFileSync(own("stdout"), "utf8").split("\t")[1] ?? "", 16);
+  bench.prepare(scriptSpec("#!/bin/sh\ngrep SigIgn /proc/self/status\n"));
+  await bench.runToEnd(["sh"]);
+  const mask = Number.parseInt(readFileSync(bench.own("stdout"), "utf8").split("\t")[1] ?? "", 16);
   expect(mask & 0b110).toBe(0);
 });
 
 test("a TERM that comes before the script keeps it from starting", async () => {
-  prepare(scriptSpec("#!/bin/sh\necho here\n"));
+  bench.prepare(scriptSpec("#!/bin/sh\necho here\n"));
   // The wrapper stands still before its claim until the TERM is there.
-  const bin = join(directory.path, "bin");
-  mkdirSync(bin);
-  writeFileSync(join(bin, "ln"), `#!/bin/sh\nkill -TERM $PPID\nexec /bin/ln "$@"\n`, { mode: 0o700 });
-  const root = join(directory.path, "job");
-  const wrapper = spawn("sh", [join(root, ".tailrace/wrapper"), root, "1", "pod:7", "0", "5"], {
-    stdio: "ignore",
-    env: { PATH: `${bin}:${process.env["PATH"]}` },
-  });
-  await once(wrapper, "exit");
-  expect(exitRecord()).toMatchObject({ started: false, exitCode: null, termAtMs: expect.any(Number) });
-  expect(existsSync(own("stdout"))).toBe(false);
+  const path = bench.standIn("ln", 'kill -TERM $PPID\nexec /bin/ln "$@"');
+  await bench.runToEnd(["sh"], { grace: 5, path });
+  expect(bench.exitRecord()).toMatchObject({ started: false, exitCode: null, termAtMs: expect.any(Number) });
+  expect(existsSync(bench.own("stdout"))).toBe(false);
 });
 
 test("a TERM while only what the script left behind still runs is no cause of its end", async () => {
-  prepare(scriptSpec("#!/bin/sh\ntrap '' TERM\nsleep 1 &\necho up\nexit 0\n"));
-  const wrapper = start(["sh"], { grace: 5 });
+  bench.prepare(scriptSpec("#!/bin/sh\ntrap '' TERM\nsleep 1 &\necho up\nexit 0\n"));
+  const wrapper = bench.start(["sh"], { grace: 5 });
   const ended = once(wrapper, "exit");
   await eventually(() => {
-    expect(readFileSync(own("stdout"), "utf8")).toBe("up\n");
-    const script = parseLifeRecord(readFileSync(own("life.0.json"), "utf8"))?.script;
+    expect(readFileSync(bench.own("stdout"), "utf8")).toBe("up\n");
+    const script = bench.lifeRecord(0)?.script;
     expect(existsSync(`/proc/${script?.pid ?? 0}`)).toBe(false);
   });
   wrapper.kill("SIGTERM");
   await ended;
-  expect(exitRecord()).toMatchObject({ exitCode: 0, termAtMs: null, signals: [{ name: "TERM" }] });
+  expect(bench.exitRecord()).toMatchObject({ exitCode: 0, termAtMs: null, signals: [{ name: "TERM" }] });
 });
 
 test("a wrapper with an unusable directory, identity or attempt says so and touches nothing", () => {
-  prepare(scriptSpec("echo here"));
-  const root = join(directory.path, "job");
+  bench.prepare(scriptSpec("echo here"));
+  const root = bench.root;
   for (const words of [
     ["job", "1", "a"],
     [`${root}\n`, "1", "a"],
@@ -310,22 +259,9 @@ test("a wrapper with an unusable directory, identity or attempt says so and touc
     [root, "1", ""],
     ...["x", "-1", "01", "1 2", "1234567890"].map((requeues) => [root, "1", "a", "0", "0", requeues]),
   ]) {
-    const { status, stderr } = spawnSync("sh", [own("wrapper"), ...words], { encoding: "utf8" });
+    const { status, stderr } = spawnSync("sh", [bench.own("wrapper"), ...words], { encoding: "utf8" });
     expect(status).toBe(64);
     expect(stderr).toMatch(/^tailrace: the /);
   }
-  expect(existsSync(own("claim.1"))).toBe(false);
+  expect(existsSync(bench.own("claim.1"))).toBe(false);
 });
-
-/** Processes that carry this job's directory. */
-function leftovers(): string[] {
-  const root = join(directory.path, "job");
-  const { stdout } = spawnSync(
-    "sh",
-    ["-c", `grep -lF "TAILRACE_TASK_DIR=${root}" /proc/[0-9]*/environ 2>/dev/null`],
-    {
-      encoding: "utf8",
-    },
-  );
-  return stdout.split("\n").filter((line) => line !== "");
-}
