@@ -8,6 +8,7 @@ import { createAdapter } from "../adapters/registry.ts";
 import { createHistory } from "../adapters/solvers/history.ts";
 import { createPipeline } from "../adapters/solvers/pipeline.ts";
 import { ask } from "../workers/ask.ts";
+import { readLogRange } from "../workers/log-range.ts";
 import { createLogRoom } from "../workers/log-room.ts";
 import { createHastener, type Hastener } from "../workers/queues.ts";
 import { startTargetWorkers } from "../workers/run.ts";
@@ -186,20 +187,13 @@ export async function startDesk(
 
 /** Reads a log where it lies, through the target's adapter: any replica that reaches the target can. */
 function logReader(adapters: Adapters, timeoutMs: number): ReadLog {
-  return async (record, source, { offset, maxBytes }) => {
+  return async (record, source, range) => {
     const adapter = adapters.get(record.target);
     const { job } = record;
     if (adapter === undefined || job === null) {
       throw new TailraceError("target_unavailable", `Target ${record.target} is not configured here.`);
     }
-    const signal = AbortSignal.timeout(timeoutMs);
-    const [start] = await adapter.readLogs([{ job, source, cursor: null, maxBytes: 0 }], signal);
-    if (start === undefined || start.cursor === null) return { bytes: new Uint8Array(), atEnd: true };
-    const cursor = { ...start.cursor, offset };
-    const [chunk] = await adapter.readLogs([{ job, source, cursor, maxBytes }], signal);
-    // A log that is shorter than the offset starts over in the adapter's eyes; here that is simply its end.
-    if (chunk === undefined || chunk.restarted) return { bytes: new Uint8Array(), atEnd: true };
-    return { bytes: chunk.bytes, atEnd: chunk.atEnd };
+    return readLogRange(adapter, { job, source, ...range }, AbortSignal.timeout(timeoutMs));
   };
 }
 

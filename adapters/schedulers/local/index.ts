@@ -1,13 +1,14 @@
 import { access, mkdir, realpath } from "node:fs/promises";
 import { hostname } from "node:os";
-import type { Estimate, JobSpec, SchedulerAdapter } from "../../../src/domain/adapter.ts";
+import type { Estimate, JobRef, JobSpec, SchedulerAdapter } from "../../../src/domain/adapter.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
 import { asBridgeError, unlessCode } from "../shared/atomic-file.ts";
+import { collectFrom, deliverTo, readLogsOf } from "../shared/job-access.ts";
 import { removeUnfinished } from "../shared/job-directory.ts";
+import type { JobLayout } from "../shared/job-layout.ts";
 import { INSTANCE } from "../shared/mark.ts";
 import { inParallel, untilAborted } from "../shared/until-aborted.ts";
 import { checkMachine } from "./check.ts";
-import { collectFrom, deliverTo, readLogsOf } from "./files.ts";
 import { hasFreeSlot } from "./launch.ts";
 import { createLine, type Line } from "./line.ts";
 import { readBootId } from "./processes.ts";
@@ -108,12 +109,12 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
       }),
     readLogs: (requests, signal) =>
       call("reading logs", signal, ({ room }) =>
-        inParallel(requests, WIDTH, (request) => readLogsOf(findJob(room, request.job), request)),
+        inParallel(requests, WIDTH, (request) => readLogsOf(layoutOf(room, request.job), request)),
       ),
     deliver: (ref, key, value, signal) =>
-      call("delivering an answer", signal, ({ room }) => deliverTo(findJob(room, ref), key, value)),
+      call("delivering an answer", signal, ({ room }) => deliverTo(layoutOf(room, ref), key, value)),
     collect: (ref, request, signal) =>
-      call("collecting outputs", signal, ({ room }) => collectFrom(findJob(room, ref), request, signal)),
+      call("collecting outputs", signal, ({ room }) => collectFrom(layoutOf(room, ref), request, signal)),
     estimate: (spec, signal) => call("estimating", signal, ({ room }) => estimate(room, spec, signal)),
     check: (signal) => call("checking", signal, ({ room }) => checkMachine(room, signal)),
     close: async () => {
@@ -122,6 +123,10 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
       await opened?.line.settle();
     },
   };
+}
+
+function layoutOf(room: LocalRoom, ref: JobRef): JobLayout | null {
+  return findJob(room, ref)?.layout ?? null;
 }
 
 /** A workdir that was unmounted or moved away looks empty: that must not read as "no such job". */

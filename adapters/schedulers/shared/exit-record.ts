@@ -89,6 +89,13 @@ export async function readNewestLife(layout: JobLayout, identity: string): Promi
   return null;
 }
 
+/** What life `life` says of itself; null while it says nothing, `missing` when there was no such life. */
+export async function readLife(layout: JobLayout, life: number): Promise<LifeRecord | null | "missing"> {
+  const path = layout.life(life);
+  const text = await unlessCode(["ENOENT", "ENOTDIR"], null, () => readFile(path, "utf8"));
+  return text === null ? "missing" : parseLifeRecord(text);
+}
+
 /** The exit record of that life, or null while there is none. A record of another job or life is no witness. */
 export async function readExit(layout: JobLayout, life: LifeRecord): Promise<ExitRecord | null> {
   const record = await readRecord(layout.exit(life.life), parseExitRecord);

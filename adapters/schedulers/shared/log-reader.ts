@@ -8,6 +8,8 @@ export type LogFileRequest = {
   readonly path: string;
   readonly cursor: LogCursor | null;
   readonly maxBytes: number;
+  /** Bytes at which the present file starts anew, beside 0. Asked only when there is something to return. */
+  readonly findStarts?: () => Promise<readonly number[]>;
 };
 
 type Opened = { readonly file: FileHandle; readonly id: string; readonly size: number };
@@ -32,12 +34,10 @@ export async function readLog(request: LogFileRequest): Promise<LogChunk> {
     const isSame = cursor !== null && cursor.file === current.id && cursor.offset <= current.size;
     const from = isSame ? cursor.offset : 0;
     const total = cursor?.total ?? 0;
-    return await readFrom(current, {
-      from,
-      total,
-      maxBytes: request.maxBytes,
-      restarted: cursor !== null && !isSame,
-    });
+    const restarted = cursor !== null && !isSame;
+    const chunk = await readFrom(current, { from, total, maxBytes: request.maxBytes, restarted });
+    if (chunk.bytes.length === 0 || request.findStarts === undefined) return chunk;
+    return upToStart(chunk, from, await request.findStarts());
   } finally {
     await current?.file.close();
   }
@@ -62,6 +62,21 @@ async function readOld(request: LogFileRequest, cursor: LogCursor): Promise<LogC
     }
   }
   return null;
+}
+
+/** A chunk that begins at byte `from`, ended where something new starts. */
+function upToStart(chunk: LogChunk, from: number, starts: readonly number[]): LogChunk {
+  const { bytes, cursor } = chunk;
+  const restarted = chunk.restarted || starts.includes(from);
+  const next = Math.min(...starts.filter((start) => start > from));
+  const beyond = from + bytes.length - next;
+  if (beyond <= 0 || cursor === null) return { ...chunk, restarted };
+  return {
+    bytes: bytes.subarray(0, next - from),
+    cursor: { ...cursor, offset: next, total: cursor.total - beyond },
+    atEnd: false,
+    restarted,
+  };
 }
 
 async function openLog(path: string): Promise<Opened | null> {
