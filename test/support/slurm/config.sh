@@ -35,6 +35,7 @@ write_config() {
 # MessageTimeout, KillWait and SlurmdTimeout are far below their defaults, for faults to show within a test's patience.
 # config_overrides: the nodes pretend to more CPUs than the machine has. TreeWidth: the controller speaks to each node
 # itself, so that a stopped slurmd keeps no message from another. ReturnToService: a node that was lost comes back.
+# MaxJobCount, MaxArraySize: room for a queue of tens of thousands that a few sbatch make.
 slurm_conf() {
   local host nodes="c[1-$NODES]"
   host=$(hostname -s 2>/dev/null || hostname)
@@ -71,6 +72,8 @@ SlurmdTimeout=10
 BatchStartTimeout=10
 UnkillableStepTimeout=60
 MinJobAge=$MIN_JOB_AGE
+MaxJobCount=50000
+MaxArraySize=2001
 ReturnToService=2
 TreeWidth=65533
 SlurmdParameters=config_overrides
