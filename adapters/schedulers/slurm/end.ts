@@ -45,7 +45,7 @@ export function endOf(told: Told, evidence: Evidence): JobEnd {
     startedAtMs: started ? (exit?.startedAtMs ?? told.startMs) : null,
     endedAtMs: exit?.endedAtMs ?? told.endMs,
     termAtMs: exit?.termAtMs ?? null,
-    node: exit?.host ?? told.nodes[0] ?? null,
+    node: told.nodes[0] ?? exit?.host ?? null,
     requeues: told.requeues,
     coreSeconds: started ? coreSeconds(told, exit) : 0,
     bytes: exit === null ? null : { stdout: exit.stdoutBytes, stderr: exit.stderrBytes },
@@ -139,8 +139,15 @@ function byRecord(exit: ExitRecord): Verdict {
 /** What slurmd tells in place of a signal when it could not open the work directory or the output file (22.05, 24.11). */
 const NO_PLACE = 53;
 
-function byStatus({ state, exit, reason }: Told, { began, problem }: Evidence): Verdict {
+function byStatus({ state, exit, reason, nodes }: Told, { began, problem }: Evidence): Verdict {
   const bare = { exitCode: null, signal: null, isByRecord: false };
+  // 24.11 lets a request that no node can ever meet fail at once, with a status of 0:1 that nobody exited with.
+  if (state === "FAILED" && !began && nodes.length === 0)
+    return {
+      ...bare,
+      kind: "launch_failed",
+      reason: `Slurm could not give it any nodes (${reason ?? "FAILED"})`,
+    };
   const place = "its work directory or output file could not be opened on the node";
   if (exit?.signal === NO_PLACE) return { ...bare, kind: "launch_failed", reason: problem ?? place };
   if (exit !== null && exit.signal > 0) {

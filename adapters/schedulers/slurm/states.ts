@@ -86,12 +86,15 @@ const FLAGS: Readonly<Record<string, Flag>> = {
   SIGNALING: { compact: "SI", phase: "running", words: "a signal is being sent to it" },
 };
 
-const LONG_WORDS: ReadonlyMap<string, string> = new Map(
-  [
-    ...Object.entries(BASES),
-    ...Object.entries(FLAGS).map(([word, { compact }]) => [word, compact ?? word] as const),
-  ].flatMap(([word, compact]) => [[word, word] as const, [compact, word] as const]),
-);
+/** Long, compact, and `OO`: that is what is left of OOM in a column of two, as squeue has it without a format. */
+const LONG_WORDS: ReadonlyMap<string, string> = new Map([
+  ...[...Object.keys(BASES), ...Object.keys(FLAGS)].map((word) => [word, word] as const),
+  ...Object.entries(BASES).map(([word, compact]) => [compact, word] as const),
+  ...Object.entries(FLAGS).flatMap(([word, { compact }]) =>
+    compact === null ? [] : [[compact, word] as const],
+  ),
+  ["OO", "OUT_OF_MEMORY"] as const,
+]);
 
 /**
  * Reads a job's state: a word in its long or compact form, `CANCELLED by 1001`, or a list of base and flags joined by
