@@ -153,7 +153,11 @@ export const Observation = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("suspended"), reason: z.string().nullable() }),
   z.object({ kind: z.literal("ended"), end: JobEnd }),
-  z.object({ kind: z.literal("unknown"), why: z.string() }),
+  /**
+   * Nobody knows it. `gone`: every witness (queue, accounting, the job's files) was asked and answered, and none has the
+   * job: enough such looks make it lost. False: it could not be told; a witness was silent or cannot be read.
+   */
+  z.object({ kind: z.literal("unknown"), why: z.string(), gone: z.boolean() }),
 ]);
 export type Observation = z.infer<typeof Observation>;
 

@@ -21,6 +21,8 @@ export type Fact = { readonly atMs: number } & (
   | { readonly kind: "input_delivered"; readonly key: string }
   /** Follow drained the logs and collected the outputs. */
   | { readonly kind: "concluded"; readonly outcome: Outcome; readonly result: TaskResult }
+  /** The job is gone, but its mark has another one: nothing is lost while that is so. */
+  | { readonly kind: "other_job_found"; readonly job: JobRef }
   /** Every witness was asked over the configured time, and none knows the job. */
   | { readonly kind: "lost"; readonly why: string }
   /** The operator gives the task up, whatever becomes of its job: the only end without a witness. */

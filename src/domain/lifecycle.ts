@@ -31,6 +31,8 @@ export function apply(record: TaskRecord, fact: Fact): Step {
       return record.phase === "collecting"
         ? end(record, fact.atMs, fact.outcome, { result: fact.result, events: artifactEvents(fact) })
         : unchanged(record);
+    case "other_job_found":
+      return otherJobFound(record, fact);
     case "lost":
       return lost(record, fact);
     case "forgotten":
@@ -122,10 +124,21 @@ function inputDelivered(record: TaskRecord, fact: FactOf<"input_delivered">): St
   return changed(record, fact, { inputs }, []);
 }
 
-/** Only a job that is out of sight can be lost: one look that saw it, or its end, takes that back. */
+/**
+ * The looks that found the job gone begin anew. The other job is not taken over: lives, ends and logs are told of the
+ * recorded one. Whoever looks into it cancels that job or forgets the task.
+ */
+function otherJobFound(record: TaskRecord, fact: FactOf<"other_job_found">): Step {
+  const { unseen } = record;
+  if (unseen === null || unseen.gone === null) return unchanged(record);
+  const why = `it is gone, but its mark has another job, ${fact.job.id}`;
+  return changed(record, fact, { unseen: { ...unseen, why, gone: null } }, []);
+}
+
+/** Only a job that is gone can be lost: one look that saw it, or its end, takes that back. */
 function lost(record: TaskRecord, fact: FactOf<"lost">): Step {
-  if (record.job === null || record.unseen === null || record.phase === "collecting")
-    return unchanged(record);
+  const gone = record.unseen?.gone ?? null;
+  if (record.job === null || gone === null || record.phase === "collecting") return unchanged(record);
   return end(record, fact.atMs, outcomeWithoutJob("lost", fact.why), { events: [] });
 }
 

@@ -18,11 +18,11 @@ export function applyObservation(record: TaskRecord, fact: Observed): Step {
   const seen = fact.observation;
   switch (seen.kind) {
     case "unknown":
-      return unseen(record, fact, seen.why);
+      return unseen(record, fact, seen);
     case "ended":
       // Accounting can lag behind a requeue. What it says of an older life is no witness of the present one.
       return seen.end.requeues < record.life
-        ? unseen(record, fact, "only the end of an earlier run is known")
+        ? unseen(record, fact, { why: "only the end of an earlier run is known", gone: false })
         : applyEnd(record, fact.atMs, seen.end);
     case "queued":
     case "held":
@@ -36,11 +36,21 @@ export function applyObservation(record: TaskRecord, fact: Observed): Step {
   }
 }
 
-function unseen(record: TaskRecord, fact: Observed, why: string): Step {
+function unseen(
+  record: TaskRecord,
+  fact: Observed,
+  { why, gone }: Pick<Seen<"unknown">, "why" | "gone">,
+): Step {
   if (record.phase === "collecting") return unchanged(record);
+  const { atMs } = fact;
   const before = record.unseen;
-  const next =
-    before === null ? { sinceMs: fact.atMs, looks: 1, why } : { ...before, looks: before.looks + 1, why };
+  const sure = before?.gone ?? null;
+  const next = {
+    sinceMs: before?.sinceMs ?? atMs,
+    looks: (before?.looks ?? 0) + 1,
+    why,
+    gone: gone ? { sinceMs: sure?.sinceMs ?? atMs, looks: (sure?.looks ?? 0) + 1 } : sure,
+  };
   const said = { phase: record.phase, message: `the job is out of sight: ${why}` };
   const events = before === null ? [lifecycleEvent("task.status", fact.atMs, said)] : [];
   return changed(record, fact, { unseen: next }, events);

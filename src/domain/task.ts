@@ -79,8 +79,15 @@ export const TaskRecord = z.object({
   collectingAtMs: z.number().nullable(),
   /** An end that may still be undone by a requeue: it counts when a later look agrees. */
   sighting: z.object({ end: JobEnd, atMs: z.number() }).nullable(),
-  /** Since when no witness can see the job. */
-  unseen: z.object({ sinceMs: z.number(), looks: z.number().int(), why: z.string() }).nullable(),
+  /** Since when nobody can tell about the job. `gone`: the looks among these in which no witness has it any more. */
+  unseen: z
+    .object({
+      sinceMs: z.number(),
+      looks: z.number().int(),
+      why: z.string(),
+      gone: z.object({ sinceMs: z.number(), looks: z.number().int() }).nullable().default(null),
+    })
+    .nullable(),
   outcome: Outcome.nullable(),
   result: TaskResult.nullable(),
 });

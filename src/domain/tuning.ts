@@ -24,7 +24,7 @@ export const Tuning = z.strictObject({
   readMs: ms.default(200),
   quietReadMs: ms.default(2_000),
   collectTimeoutMs: ms.default(600_000),
-  /** A job that no witness sees is lost after this time and this many looks. */
+  /** A job that no witness has, though each was asked and answered, is lost after this time and this many such looks. */
   lostAfterMs: ms.default(900_000),
   lostLooks: z.number().int().positive().default(20),
   /** How long a queue's lock outlives a worker that died, and how often that is looked for. */

@@ -65,7 +65,9 @@ export const sawRunning = (requeues = 0): Telling =>
   observed({ kind: "running", nodes: ["n1"], sinceMs: null, requeues, reason: null });
 export const sawQueued: Telling = observed({ kind: "queued", reason: null });
 export const sawSuspended: Telling = observed({ kind: "suspended", reason: null });
-export const sawNothing: Telling = observed({ kind: "unknown", why: "no answer" });
+/** A look that could not tell, and one after which nobody is left to be asked. */
+export const sawNothing: Telling = observed({ kind: "unknown", why: "no answer", gone: false });
+export const sawGone: Telling = observed({ kind: "unknown", why: "nobody has it", gone: true });
 export const submitted: Telling = { kind: "submitted", job: JOB };
 export const cancel: Telling = { kind: "cancel_requested", by: "caller" };
 export const concluded: Telling = {
@@ -137,7 +139,7 @@ const observations: fc.Arbitrary<Observation> = fc.oneof(
     reason: maybe(text),
   }),
   fc.record({ kind: fc.constant("ended"), end: jobEnds }),
-  fc.record({ kind: fc.constant("unknown"), why: text }),
+  fc.record({ kind: fc.constant("unknown"), why: text, gone: fc.boolean() }),
 );
 
 const outcomes = fc.constantFrom(outcomeWithoutJob("lost", "x"), outcomeWithoutJob("cancelled", "y"));
@@ -172,6 +174,7 @@ const tellings: fc.Arbitrary<Telling> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("input_delivered"), key: inputKeys }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("concluded"), outcome: outcomes, result: results }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("lost"), why: text }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("other_job_found"), job: jobRefs }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("forgotten"), by: text, why: text }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("ttl_extended"), expiresAtMs: time }) },
 );
@@ -227,7 +230,14 @@ const anyRecords: fc.Arbitrary<TaskRecord> = fc
     end: maybe(jobEnds),
     collectingAtMs: maybe(time),
     sighting: maybe(fc.record({ end: jobEnds, atMs: time })),
-    unseen: maybe(fc.record({ sinceMs: time, looks: count, why: text })),
+    unseen: maybe(
+      fc.record({
+        sinceMs: time,
+        looks: count,
+        why: text,
+        gone: maybe(fc.record({ sinceMs: time, looks: count })),
+      }),
+    ),
     outcome: maybe(outcomes),
     result: maybe(results),
   })

@@ -92,14 +92,15 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
         await line.advance();
         const seen = await inParallel(jobs, WIDTH, async (ref) => {
           const job = findJob(room, ref);
-          if (job === null) return { kind: "unknown" as const, why: "not a job of this target" };
+          if (job === null) return { kind: "unknown" as const, why: "not a job of this target", gone: false };
           return observeJob(room, job, line).catch((error: unknown) => ({
             kind: "unknown" as const,
             why: asBridgeError(error, { fault: "unreadable", target, doing: "observing a job" }).message,
+            gone: false,
           }));
         });
         return new Map(
-          jobs.map((ref, index) => [ref.id, seen[index] ?? { kind: "unknown" as const, why: "no answer" }]),
+          jobs.map((ref, index) => [ref.id, seen[index] ?? { kind: "unknown" as const, why: "no answer", gone: false }]),
         );
       }),
     cancel: (ref, signal) =>

@@ -23,21 +23,22 @@ const KILL_LOOK_MS = 50;
 /** What the job's directory and /proc say. Nothing here is a guess: what they do not tell is `unknown`. */
 export async function observeJob(room: LocalRoom, job: LocalJob, line: Line): Promise<Observation> {
   const { layout, ref } = job;
-  if (!(await isJobDirectory(layout))) return unknown(`there is no directory ${layout.root}`);
+  if (!(await isJobDirectory(layout))) return unknown(`there is no directory ${layout.root}`, true);
   const attempt = await readAttempt(layout, ref.attempt);
   const claim = await readClaim(layout, ref.attempt);
   if (claim !== null) return observeClaimed(room, job, { claim, attempt });
   if (attempt === null)
     return unknown(
       `${layout.root} holds no record of this attempt: its files were deleted, or it was never accepted`,
+      true,
     );
   // Its entry may be missing when a submit was killed between acceptance and line.
   await line.add(ref.mark, attempt);
   return { kind: "queued", reason: waitReason(room, line, `${ref.mark}.${ref.attempt}`) };
 }
 
-function unknown(why: string): Observation {
-  return { kind: "unknown", why };
+function unknown(why: string, gone: boolean): Observation {
+  return { kind: "unknown", why, gone };
 }
 
 function waitReason(room: LocalRoom, line: Line, key: string): string | null {
@@ -56,7 +57,7 @@ async function observeClaimed(room: LocalRoom, job: LocalJob, known: Claimed): P
   if (settled !== null) return { kind: "ended", end: settled };
   const identity = parseIdentity(claim.identity);
   if (identity === null)
-    return unknown(`the claim is held by ${JSON.stringify(claim.identity.slice(0, 80))}`);
+    return unknown(`the claim is held by ${JSON.stringify(claim.identity.slice(0, 80))}`, false);
   // Looked at before the exit record: a wrapper that was alive may write it meanwhile, one that was gone no longer.
   const wrapper = identity.boot === room.bootId ? await processState(identity) : null;
   const life = await readNewestLife(job.layout, claim.identity);
@@ -67,7 +68,7 @@ async function observeClaimed(room: LocalRoom, job: LocalJob, known: Claimed): P
   }
   if (wrapper !== null) return observeAlive(room, identity, life);
   if (life !== null && life.host !== room.hostname && life.host !== "unknown")
-    return unknown(`it was started on ${life.host}, and this is ${room.hostname}`);
+    return unknown(`it was started on ${life.host}, and this is ${room.hostname}`, false);
   return observeOrphan(room, job, {
     life,
     sameBoot: identity.boot === room.bootId,

@@ -195,6 +195,7 @@ test("after a restart of the machine a job without an exit record failed with it
   expect(await look(adapter, elsewhere)).toMatchObject({
     kind: "unknown",
     why: expect.stringContaining("another"),
+    gone: false,
   });
 });
 

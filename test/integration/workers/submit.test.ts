@@ -189,7 +189,7 @@ test("a garbled or silent observation changes nothing, however often it comes", 
     {
       observe: (jobs) =>
         Promise.resolve(
-          new Map(jobs.map((job) => [job.id, { kind: "unknown" as const, why: "not listed" }])),
+          new Map(jobs.map((job) => [job.id, { kind: "unknown" as const, why: "not listed", gone: false }])),
         ),
     },
   ];

@@ -156,7 +156,7 @@ test("a task ends only by a refusal, a cancel before the job, an end without a s
       const { record: next, events } = apply(record, fact);
       if (next.phase === "ended" && record.phase !== "ended") {
         if (fact.kind === "concluded") expect(record.phase).toBe("collecting");
-        else if (fact.kind === "lost") expect(record.unseen).not.toBeNull();
+        else if (fact.kind === "lost") expect(record.unseen?.gone).not.toBeNull();
         else if (fact.kind === "observed") expect(ran).toBe(false);
         else if (fact.kind === "forgotten") expect(next.outcome?.kind).toBe("lost");
         else {
@@ -166,6 +166,24 @@ test("a task ends only by a refusal, a cancel before the job, an end without a s
       }
       ran ||= events.some((event) => event.type === "job.started");
       record = next;
+    }
+  });
+  fc.assert(check, RUNS);
+});
+
+test("gone looks are among the looks that saw nothing, counted by such a look alone and forgotten in sight", () => {
+  const check = fc.property(histories, (history) => {
+    let record = freshRecord();
+    for (const fact of history) {
+      const before = record.unseen?.gone ?? null;
+      record = apply(record, fact).record;
+      const now = record.unseen?.gone ?? null;
+      if (now === null) continue;
+      expect(now.looks).toBeLessThanOrEqual(record.unseen?.looks ?? 0);
+      expect(now.sinceMs).toBeGreaterThanOrEqual(record.unseen?.sinceMs ?? 0);
+      const isGone = fact.kind === "observed" && fact.observation.kind === "unknown" && fact.observation.gone;
+      expect(now.looks - (before?.looks ?? 0)).toBe(isGone ? 1 : 0);
+      expect(now.sinceMs).toBe(before?.sinceMs ?? fact.atMs);
     }
   });
   fc.assert(check, RUNS);

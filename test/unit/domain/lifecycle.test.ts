@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AGREEMENT_MS } from "../../../src/domain/ending.ts";
 import { apply } from "../../../src/domain/lifecycle.ts";
-import { openInputs } from "../../../src/domain/task.ts";
+import { openInputs, TaskRecord } from "../../../src/domain/task.ts";
 import {
   cancel,
   concluded,
@@ -10,6 +10,7 @@ import {
   jobEnd,
   observed,
   sawEnd,
+  sawGone,
   sawNothing,
   sawQueued,
   sawRunning,
@@ -100,7 +101,7 @@ test.each([
   ["suspended", tell(running, sawSuspended).record],
 ])("looks that see nothing are counted while a job is %s, and end nothing", (phase, start) => {
   const { record, events } = tell(start, ...Array.from({ length: 50 }, () => sawNothing));
-  expect(record).toMatchObject({ phase, unseen: { looks: 50, why: "no answer" } });
+  expect(record).toMatchObject({ phase, unseen: { looks: 50, why: "no answer", gone: null } });
   expect(events).toEqual(["task.status"]);
 });
 
@@ -114,12 +115,44 @@ test.each([
   expect(events).toEqual(["task.status"]);
 });
 
-test("a job can be lost only while it is out of sight", () => {
+test("only looks after which nobody is left to be asked count towards a loss; others neither count nor reset", () => {
+  const first = tell(running, sawNothing, sawGone);
+  const { record } = tell(first.record, sawNothing, sawGone, sawNothing);
+  expect(record.unseen).toEqual({
+    sinceMs: running.updatedAtMs + 1_000,
+    looks: 5,
+    why: "no answer",
+    gone: { sinceMs: running.updatedAtMs + 2_000, looks: 2 },
+  });
+  const end = tell(record, sawEnd({ requeues: 0, settled: false }));
+  expect(end.record.unseen).toBeNull();
+  const lagging = tell(tell(running, sawQueued, sawGone).record, sawEnd({ requeues: 0 }));
+  expect(lagging.record.unseen).toMatchObject({ looks: 2, gone: { looks: 1 } });
+});
+
+test("a record from before it told gone looks apart begins to count them anew", () => {
+  const { gone: _, ...unseen } = { sinceMs: 1, looks: 30, why: "x", gone: null };
+  expect(TaskRecord.parse({ ...running, unseen }).unseen).toEqual({ ...unseen, gone: null });
+});
+
+test("another job found under the mark takes back the looks that count, and nothing else", () => {
+  const other: Telling = { kind: "other_job_found", job: { ...JOB, id: "8", attempt: 2 } };
+  const gone = tell(running, sawNothing, sawGone, sawGone).record;
+  const { record, events } = tell(gone, other);
+  expect(record).toMatchObject({ job: JOB, phase: "running", unseen: { looks: 3, gone: null } });
+  expect(record.unseen?.why).toContain("8");
+  expect(events).toEqual([]);
+  for (const start of [freshRecord(), running, collecting, tell(running, sawNothing).record])
+    expect(tell(start, other).record).toBe(start);
+});
+
+test("a job can be lost only while it is gone", () => {
   const lost: Telling = { kind: "lost", why: "nobody knows it" };
-  for (const start of [freshRecord(), queued, running, collecting])
+  const unsure = tell(running, sawNothing, sawNothing).record;
+  for (const start of [freshRecord(), queued, running, collecting, unsure])
     expect(tell(start, lost).record).toBe(start);
-  expect(tell(running, sawNothing, sawRunning(), lost).record.phase).toBe("running");
-  expect(tell(running, sawNothing, lost).record).toMatchObject({ phase: "ended", outcome: { kind: "lost" } });
+  expect(tell(running, sawGone, sawRunning(), lost).record.phase).toBe("running");
+  expect(tell(running, sawGone, lost).record).toMatchObject({ phase: "ended", outcome: { kind: "lost" } });
 });
 
 test("the operator's word ends a task of any phase as lost, in sight or not, and says whose word it was", () => {

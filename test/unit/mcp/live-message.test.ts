@@ -43,10 +43,10 @@ test.each<[string, Partial<TaskRecord>, string]>([
   ["cancelling", { ...RUNNING, cancel: { atMs: T0, by: "x" } }, "cancelling · running 12m on c3"],
   [
     "out of sight",
-    { ...RUNNING, unseen: { sinceMs: T0, looks: 2, why: "slurmdbd\nis down" } },
+    { ...RUNNING, unseen: { sinceMs: T0, looks: 2, why: "slurmdbd\nis down", gone: null } },
     "running 12m on c3 · cluster cannot tell about the job just now (slurmdbd is down)",
   ],
-  ["unseen once", { ...RUNNING, unseen: { sinceMs: T0, looks: 1, why: "x" } }, "running 12m on c3"],
+  ["unseen once", { ...RUNNING, unseen: { sinceMs: T0, looks: 1, why: "x", gone: null } }, "running 12m on c3"],
 ])("a task that is %s says so", (_, fields, expected) => {
   expect(line(fields)).toBe(expected);
 });
