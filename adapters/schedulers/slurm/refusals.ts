@@ -1,5 +1,6 @@
 /** What sbatch says, beginning with the most telling, and what it means to whoever wrote the request. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
+  [/unspecified error/i, "a rule of the site refuses the job"],
   [/invalid partition/i, "the cluster has no such partition"],
   [/invalid account/i, "the account is unknown, not yours, or not for this partition"],
   [/invalid qos/i, "the QOS is unknown, or your account may not use it"],
@@ -35,10 +36,14 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** The refusal in plain words, then everything that Slurm and the site's own rules said. */
+/**
+ * The refusal in plain words, then everything that Slurm and the site's own rules said. Where Slurm names the failure,
+ * that is what is put into words: a note of the site may hold any.
+ */
 export function refusalText(said: readonly string[]): string {
   const own = said.join("; ");
-  const plain = REFUSALS.find(([pattern]) => pattern.test(own))?.[1] ?? "Slurm refused the job";
+  const failure = said.find((line) => line.includes("submission failed: "));
+  const plain = REFUSALS.find(([pattern]) => pattern.test(failure ?? own))?.[1] ?? "Slurm refuses the job";
   return own === "" ? plain : `${plain}. Slurm says: ${own}`;
 }
 

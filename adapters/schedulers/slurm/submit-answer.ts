@@ -59,7 +59,8 @@ function readFailure(
   // What the site's plugins say may hold any words: where Slurm names the failure, that alone is looked at.
   if (LOST.test(failure.length > 0 ? failure.join("\n") : stderr))
     return { kind: "uncertain", why: why("the answer of the controller was lost", said) };
-  if (BUSY.test(stderr)) return { kind: "busy", why: why("Slurm takes no more jobs just now", said) };
+  if (BUSY.test(said.join("\n")))
+    return { kind: "busy", why: why("Slurm takes no more jobs just now", said) };
   if (isSbatch) return { kind: "rejected", reason: refusalText(said) };
   return { kind: "uncertain", why: why(`sbatch failed with exit code ${exitCode}`, said) };
 }
