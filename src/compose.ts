@@ -122,7 +122,7 @@ export function createAdapters(settings: Settings): Adapters {
   return new Map(
     Object.entries(settings.targets).map(([target, config]) => [
       target,
-      createAdapter(config, { target, stateDir, instance }),
+      createAdapter(config, { target, stateDir, instance, defaults: settings.defaults[target] ?? {} }),
     ]),
   );
 }

@@ -8,6 +8,7 @@ import { fingerprint, type TaskRecord, type TaskResult } from "../src/domain/tas
 import { ask } from "./ask.ts";
 import { pause, type WorkerDeps } from "./deps.ts";
 import type { Following } from "./following.ts";
+import { retireJob } from "./retire.ts";
 
 /**
  * The last step of a task: outputs collected, verdict and end joined, everything written in one call that is fenced by
@@ -41,7 +42,9 @@ export async function conclude(
   const step = apply(record, { kind: "concluded", outcome, result, atMs });
   const events = [...follow.pending, ...pipeline.conclude(record.end), ...step.events];
   const after = await commitStep(deps, record, { record: step.record, events, epoch: follow.epoch });
-  return after === null ? "changed" : "done";
+  if (after === null) return "changed";
+  await retireJob(deps, after);
+  return "done";
 }
 
 type Gathered = { readonly value: Collected; readonly problem: string | null };

@@ -3,10 +3,11 @@ import { advance } from "../src/domain/advance.ts";
 import { dueExtension } from "../src/domain/deadlines.ts";
 import { dutiesOf, parseDutyMember } from "../src/domain/duties.ts";
 import { BridgeError } from "../src/domain/errors.ts";
-import type { TaskRecord } from "../src/domain/task.ts";
+import { hasEnded, type TaskRecord } from "../src/domain/task.ts";
 import { ask } from "./ask.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { considerLost } from "./lost.ts";
+import { retireJob } from "./retire.ts";
 
 /**
  * One tick of a target: takes every due task at once, asks the scheduler once per batch, writes what changed. A record
@@ -56,6 +57,7 @@ async function noteObservation(deps: WorkerDeps, record: TaskRecord, looks: Look
   if (observation === undefined) return;
   const after = await advance(deps, record, { kind: "observed", observation, atMs });
   if (after === null) return;
+  if (hasEnded(after)) return retireJob(deps, after);
   if (after.unseen !== null) return considerLost(deps, after, looks);
   const expiresAtMs = dueExtension(after, atMs);
   if (expiresAtMs !== null) await advance(deps, after, { kind: "ttl_extended", expiresAtMs, atMs });

@@ -103,6 +103,7 @@ async function readSettings(part: Part, options: LoadOptions): Promise<Settings 
     auth,
     limits,
     targets: chosen,
+    defaults: Object.fromEntries(targets.defaults),
     tools,
     tuning,
   };

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../domain/json.ts";
 import type { ToolDefinition } from "../domain/tool.ts";
 import type { Tuning } from "../domain/tuning.ts";
 
@@ -40,6 +41,8 @@ export type Settings = {
   };
   /** By name; each parsed by the schema of its scheduler. */
   readonly targets: Readonly<Record<string, { readonly scheduler: string }>>;
+  /** Scheduler settings by target that its tools start from. */
+  readonly defaults: Readonly<Record<string, JsonObject>>;
   readonly tools: readonly ToolDefinition[];
   readonly tuning: Tuning;
 };

@@ -1,12 +1,13 @@
 import { isAbsolute } from "node:path";
 import { ZodError } from "zod";
-import { parseTarget, SCHEDULER_NAMES } from "../../adapters/registry.ts";
+import { optionsSchema, parseTarget, SCHEDULER_NAMES } from "../../adapters/registry.ts";
 import type { Json, JsonObject } from "../domain/json.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { isJsonObject, reportIssues } from "./fields.ts";
 import { resolvePath } from "./files.ts";
 import type { Part } from "./part.ts";
 import type { Path } from "./problem.ts";
+import type { Report } from "./report.ts";
 import { TargetFile } from "./schema.ts";
 import type { Settings } from "./settings.ts";
 
@@ -60,6 +61,7 @@ function readTarget(value: Json, part: Part, path: Path) {
     return null;
   }
   const { defaults: _, ...own } = value;
+  checkOptions(scheduler, defaults, { report, path: [...path, "defaults"] });
   try {
     return { config: parseTarget({ ...withWholePaths(own, part), scheduler }), defaults };
   } catch (error) {
@@ -67,6 +69,18 @@ function readTarget(value: Json, part: Part, path: Path) {
     else report.problem(path, error instanceof Error ? error.message : String(error));
     return null;
   }
+}
+
+/** Scheduler settings that this scheduler does not know are a mistake, not something to hand on. */
+export function checkOptions(
+  scheduler: string,
+  options: JsonObject,
+  { report, path }: { readonly report: Report; readonly path: Path },
+): void {
+  const schema = optionsSchema(scheduler);
+  const parsed = schema?.safeParse(options);
+  if (schema === null || parsed === undefined || parsed.success) return;
+  reportIssues(parsed.error, options, { path, report, schema });
 }
 
 /** A local workdir is a path of this machine; that of another scheduler belongs to the cluster and is left alone. */

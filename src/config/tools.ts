@@ -10,7 +10,7 @@ import { argumentNamesIn, placeholderFault } from "./placeholders.ts";
 import type { Path } from "./problem.ts";
 import { readRun } from "./run.ts";
 import { ProgressFile, ResourcesFile, ToolFile } from "./schema.ts";
-import type { Targets } from "./targets.ts";
+import { checkOptions, type Targets } from "./targets.ts";
 
 type ToolFields = Fields<typeof ToolFile.shape>;
 type Around = { readonly part: Part; readonly targets: Targets; readonly compile: SchemaCompiler };
@@ -47,6 +47,9 @@ async function readTool(name: string, fields: ToolFields, around: Around): Promi
   checkOutputs(fields.outputs ?? [], part, path);
   checkWindow(fields, part, path);
   const { description, solver, outputs, idempotency, tasks, ttl, options } = fields;
+  const scheduler = target === null ? undefined : around.targets.parsed[target]?.scheduler;
+  if (scheduler !== undefined && options !== undefined)
+    checkOptions(scheduler, options, { report: part.report, path: [...path, "options"] });
   if (input === null || target === null || run === null || resources === null) return null;
   if (description === undefined || solver === undefined || outputs === undefined) return null;
   if (idempotency === undefined || tasks === undefined || ttl === undefined) return null;

@@ -53,7 +53,11 @@ export async function createTask(deps: CreateDeps, caller: Principal, call: Crea
   const { key, args: given } = chooseKey(tool, call.arguments, call.metaKey);
   const checked = tool.checkArguments(given);
   if ("problems" in checked) throw invalidArguments(checked.problems);
-  const spec = resolveSpec(tool, checked.args, { ...deps.limits, traceparent: call.traceparent });
+  const spec = resolveSpec(tool, checked.args, {
+    ...deps.limits,
+    traceparent: call.traceparent,
+    caller: caller.name,
+  });
   try {
     const nowMs = await deps.store.now();
     const record = describe(deps, { caller, tool, key }, nowMs);

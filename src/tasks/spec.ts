@@ -16,6 +16,8 @@ export type SpecOptions = {
   readonly maxArgumentBytes: number;
   /** W3C trace context of the call; text of another form is dropped. */
   readonly traceparent?: string | undefined;
+  /** The caller's name. */
+  readonly caller?: string | undefined;
 };
 
 /**
@@ -50,6 +52,7 @@ export function resolveSpec(tool: ToolDefinition, args: JsonObject, options: Spe
     },
     options: tool.options,
     ...(tool.outputSchema === null ? {} : { outputSchema: tool.outputSchema }),
+    ...(options.caller === undefined ? {} : { caller: options.caller }),
     ...(isTraceparent(options.traceparent) ? { traceparent: options.traceparent } : {}),
   };
 }

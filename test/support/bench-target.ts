@@ -35,7 +35,7 @@ export async function startBench(): Promise<Bench> {
   const redis = await startRedis();
   const { store } = await openStore(redis);
   const dir = mkdtempSync(join(tmpdir(), "tr-bench-"));
-  const context = { target: "here", stateDir: dir, instance: "test" };
+  const context = { target: "here", stateDir: dir, instance: "test", defaults: {} };
   const config = { scheduler: "local", maxConcurrent: 4, graceSeconds: 1 };
   const adapter = createAdapter(config, context);
   const startsFile = join(dir, "starts");

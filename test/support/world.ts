@@ -24,6 +24,8 @@ export type WorldOptions = {
   readonly tools?: readonly ToolDefinition[];
   readonly tuning?: Partial<Tuning>;
   readonly maxConcurrent?: number;
+  /** In place of one local target named `here`. */
+  readonly targets?: Settings["targets"];
   readonly inlineWaitMs?: number;
 };
 
@@ -87,11 +89,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       tokens: Object.entries(TOKENS).map(([name, token]) => ({ name, sha256: tokenHash(token) })),
     },
     limits: { inlineWaitMs: options.inlineWaitMs ?? 10_000, streamsPerCaller: 64, streamsPerTask: 16 },
-    targets: {
+    targets: options.targets ?? {
       here: { scheduler: "local", maxConcurrent: options.maxConcurrent ?? 4, graceSeconds: 1 } as {
         scheduler: string;
       },
     },
+    defaults: {},
     tools: options.tools ?? [],
     tuning: Tuning.parse({ ...QUICK, ...options.tuning }),
   };

@@ -1,8 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { JobRef } from "../../../src/domain/adapter.ts";
-import { unlessCode } from "../shared/atomic-file.ts";
+import { readAttemptAs, AttemptRecord as SharedRecord } from "../shared/attempts.ts";
 import { type JobLayout, jobLayout } from "../shared/job-layout.ts";
 import { markTail } from "../shared/mark.ts";
 
@@ -28,13 +27,8 @@ export type LocalRoom = {
   readonly now: () => number;
 };
 
-/** `attempt.<n>`: says that the attempt was accepted, and its place in the line. */
-const AttemptRecord = z.object({
-  attempt: z.number().int(),
-  order: z.string().regex(/^\d{15}$/),
-  cpus: z.number(),
-  walltimeSeconds: z.number(),
-});
+/** `attempt.<n>` with the job's place in the line. */
+const AttemptRecord = SharedRecord.extend({ order: z.string().regex(/^\d{15}$/) });
 export type AttemptRecord = z.infer<typeof AttemptRecord>;
 
 /** One job of ours. */
@@ -52,19 +46,8 @@ export function findJob(room: LocalRoom, ref: JobRef): LocalJob | null {
 }
 
 /** Null when the attempt was never accepted. */
-export async function readAttempt(layout: JobLayout, attempt: number): Promise<AttemptRecord | null> {
-  const text = await unlessCode(["ENOENT", "ENOTDIR"], null, () => readFile(layout.attempt(attempt), "utf8"));
-  return text === null ? null : AttemptRecord.parse(JSON.parse(text));
-}
-
-/** Numbers of the accepted attempts, the newest first. */
-export async function listAttempts(layout: JobLayout): Promise<number[]> {
-  const names = await unlessCode(["ENOENT"], [], () => readdir(layout.own));
-  return names
-    .map((name) => /^attempt\.([1-9]\d*)$/.exec(name)?.[1])
-    .filter((attempt) => attempt !== undefined)
-    .map(Number)
-    .sort((a, b) => b - a);
+export function readAttempt(layout: JobLayout, attempt: number): Promise<AttemptRecord | null> {
+  return readAttemptAs(layout, attempt, AttemptRecord);
 }
 
 export function queueDirectory(room: LocalRoom): string {

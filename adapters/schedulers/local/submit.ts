@@ -1,21 +1,13 @@
-import type { JobRef, JobSpec, SubmitAnswer, SubmitRequest } from "../../../src/domain/adapter.ts";
+import type { JobRef, SubmitAnswer, SubmitRequest } from "../../../src/domain/adapter.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
 import { asBridgeError } from "../shared/atomic-file.ts";
-import { specProblem } from "../shared/check-spec.ts";
+import { giveUpEarlier, listAttempts, whyNever } from "../shared/attempts.ts";
 import { readClaim, takeClaim } from "../shared/claim.ts";
-import { parseGlobs } from "../shared/globs.ts";
 import { acceptAttempt, ensureBareDirectory, isJobDirectory } from "../shared/job-directory.ts";
 import { type JobLayout, jobLayout } from "../shared/job-layout.ts";
 import { markTail } from "../shared/mark.ts";
 import type { Line } from "./line.ts";
-import {
-  type AttemptRecord,
-  type LocalDeps,
-  type LocalRoom,
-  listAttempts,
-  readAttempt,
-  refOf,
-} from "./room.ts";
+import { type AttemptRecord, type LocalDeps, type LocalRoom, readAttempt, refOf } from "./room.ts";
 
 export type Submission = {
   readonly room: LocalRoom;
@@ -34,8 +26,8 @@ export async function submitJob(submission: Submission): Promise<SubmitAnswer> {
   if (existing !== null) return lineUp(submission, layout, existing);
   const problem = whyNever(spec);
   if (problem !== null) return { kind: "rejected", reason: problem };
-  const earlier = await giveUpEarlier(room, layout, request);
-  if (earlier !== null) return lineUp(submission, layout, earlier);
+  const earlier = await giveUpEarlier(layout, attempt, room.now());
+  if (earlier !== null) return lineUp(submission, layout, refOf(room, mark, earlier));
   if ((await readClaim(layout, attempt)) !== null)
     return { kind: "rejected", reason: `attempt ${attempt} was given up before it was submitted` };
   const record: AttemptRecord = {
@@ -47,33 +39,6 @@ export async function submitJob(submission: Submission): Promise<SubmitAnswer> {
   const attemptText = `${JSON.stringify(record)}\n`;
   await acceptAttempt({ layout, spec, attempt, attemptText, signal: submission.signal });
   return lineUp(submission, layout, refOf(room, mark, attempt));
-}
-
-/** Why this machine would never take it, or null. */
-export function whyNever(spec: JobSpec): string | null {
-  try {
-    parseGlobs(spec.outputs);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-  return specProblem(spec);
-}
-
-/**
- * Takes the claims of all attempts before this one, so that two submits of one mark with different numbers cannot both
- * run. An earlier attempt that holds its claim is the job: its reference is returned.
- */
-async function giveUpEarlier(
-  room: LocalRoom,
-  layout: JobLayout,
-  { mark, attempt }: SubmitRequest,
-): Promise<JobRef | null> {
-  if (attempt > 1) await ensureBareDirectory(layout);
-  for (let earlier = 1; earlier < attempt; earlier++) {
-    if (await takeClaim(layout, earlier, { kind: "seized", atMs: room.now() })) continue;
-    if ((await readClaim(layout, earlier))?.kind !== "seized") return refOf(room, mark, earlier);
-  }
-  return null;
 }
 
 /** The attempt is accepted: whatever fails from here on, the job is there and will be found. */

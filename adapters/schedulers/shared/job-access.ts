@@ -2,7 +2,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Collected, CollectRequest, LogChunk, LogRequest } from "../../../src/domain/adapter.ts";
 import type { Json } from "../../../src/domain/json.ts";
-import { errorCode, unlessCode, writeWhole } from "./atomic-file.ts";
+import { errorCode, unlessCode, writeOnce, writeWhole } from "./atomic-file.ts";
 import { collectOutputs } from "./collect.ts";
 import { exists } from "./job-directory.ts";
 import { inputFileName, type JobLayout } from "./job-layout.ts";
@@ -28,6 +28,11 @@ export async function deliverTo(layout: JobLayout | null, key: string, value: Js
   await mkdir(layout.input, { recursive: true, mode: 0o700 });
   if ((await unlessCode(["ENOENT"], null, () => readFile(path, "utf8"))) === text) return;
   await writeWhole(path, text);
+}
+
+/** The wrapper of a job whose directory holds `.tailrace/closed` leaves before it begins a life. */
+export async function closeFor(layout: JobLayout | null): Promise<void> {
+  if (layout !== null && (await exists(layout.own))) await writeOnce(layout.closed, "");
 }
 
 export async function collectFrom(

@@ -12,6 +12,7 @@ export type JobLayout = {
   readonly spec: string;
   readonly cancel: string;
   readonly swept: string;
+  readonly closed: string;
   readonly input: string;
   attempt(attempt: number): string;
   claim(attempt: number): string;
@@ -37,6 +38,7 @@ export function layoutAt(root: string): JobLayout {
     spec: join(own, "spec.json"),
     cancel: join(own, "cancel"),
     swept: join(own, "swept"),
+    closed: join(own, WRAPPER_FILES.closed),
     input: join(own, "input"),
     attempt: (attempt) => join(own, `attempt.${attempt}`),
     claim: (attempt) => join(own, WRAPPER_FILES.claim(attempt)),

@@ -59,6 +59,13 @@ if [ "$tr_holder" != "$tr_identity" ]; then
   exit 76
 fi
 
+# What the job left was collected; a run that nobody follows must not write over it.
+if [ -e closed ]; then
+  tr_drop
+  printf '%s\n' 'tailrace: the task of this job has ended, so its script is not run again' >&2
+  exit 76
+fi
+
 tr_life=0
 while [ -e "life.$tr_life.json" ]; do tr_life=$((tr_life + 1)); done
 [ "$tr_requeues" != - ] || tr_requeues=$tr_life

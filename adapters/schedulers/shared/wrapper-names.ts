@@ -3,6 +3,8 @@ export const WRAPPER_FILES = {
   claim: (attempt: number) => `claim.${attempt}`,
   life: (life: number) => `life.${life}.json`,
   exit: (life: number) => `exit.${life}.json`,
+  /** Made by us, for the wrapper: the task has ended, so no life begins any more. */
+  closed: "closed",
 } as const;
 
 /** The variable by which a job's processes are known, whatever session or group they moved to. Holds the job's directory. */

@@ -1,0 +1,51 @@
+import { readFile } from "node:fs/promises";
+import type { JobRef } from "../../../src/domain/adapter.ts";
+import { BridgeError } from "../../../src/domain/errors.ts";
+import { unlessCode } from "../shared/atomic-file.ts";
+import { type JobLayout, jobLayout } from "../shared/job-layout.ts";
+import { markTail } from "../shared/mark.ts";
+import { commentOf } from "./commands.ts";
+import type { SlurmRoom } from "./room.ts";
+
+/** One job of ours. */
+export type SlurmJob = { readonly ref: JobRef; readonly layout: JobLayout };
+
+/** Null when the reference is not one that this target could have given out. */
+export function findJob(room: SlurmRoom, ref: JobRef): SlurmJob | null {
+  if (markTail(ref.mark, room.instance) === null || !isJobId(ref.id)) return null;
+  return { ref, layout: jobLayout(room.workdir, ref.mark) };
+}
+
+/** Slurm gives out ids up to MaxJobId, 67,043,328 by default. */
+function isJobId(id: string): boolean {
+  return /^[1-9]\d{0,9}$/.test(id);
+}
+
+export function layoutOf(room: SlurmRoom, mark: string): JobLayout {
+  if (markTail(mark, room.instance) === null)
+    throw new BridgeError(
+      "unreachable",
+      room.target,
+      `${JSON.stringify(mark.slice(0, 80))} is not a mark of instance ${room.instance}; nothing was started`,
+    );
+  return jobLayout(room.workdir, mark);
+}
+
+/**
+ * True for a batch job that carries the mark and runs under a user of ours. An id alone proves nothing: a controller
+ * that crashed gives ids out again. Its owner may have renamed the job, so the comment counts too.
+ */
+export function carriesMark(
+  room: SlurmRoom,
+  row: { readonly name: string; readonly user: string; readonly comment?: string | null },
+  mark: string,
+): boolean {
+  if (!room.users.names.includes(row.user)) return false;
+  return row.name === mark || (row.comment ?? "").startsWith(commentOf(mark, 0).slice(0, -1));
+}
+
+/** What the wrapper of that attempt said when it could not begin, or null. */
+export async function readProblem(layout: JobLayout, attempt: number): Promise<string | null> {
+  const text = await unlessCode(["ENOENT", "ENOTDIR"], "", () => readFile(layout.problem(attempt), "utf8"));
+  return text.trim() === "" ? null : text.trim().slice(0, 500);
+}
