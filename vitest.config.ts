@@ -14,6 +14,8 @@ const SLURM = {
     name: "slurm",
     include: ["test/slurm/**/*.test.ts"],
     maxWorkers: 1,
+    // Concurrent tests of one file wait for Slurm most of the time.
+    maxConcurrency: 40,
     sequence: { groupOrder: 1 },
   },
 };

@@ -2,11 +2,12 @@ import type { LogChunk, LogCursor, LogSource } from "../src/domain/adapter.ts";
 import { insist } from "../src/domain/advance.ts";
 import { BridgeError } from "../src/domain/errors.ts";
 import type { FollowState } from "../src/domain/store.ts";
-import { fingerprint, type TaskRecord } from "../src/domain/task.ts";
+import { fingerprint, hasEnded, type TaskRecord } from "../src/domain/task.ts";
 import { conclude } from "./conclude.ts";
 import { parseCursors, SOURCES } from "./cursors.ts";
 import { pause, type WorkerDeps } from "./deps.ts";
 import type { Following } from "./following.ts";
+import { retireJob } from "./retire.ts";
 
 const READ_BYTES = 256 * 1024;
 /** Events held back before a flush is due anyway. */
@@ -21,7 +22,10 @@ const FLUSH_EVENTS = 200;
 export async function followTask(deps: WorkerDeps, taskId: string, stop: AbortSignal): Promise<void> {
   for (;;) {
     const state = await deps.store.takeOver(taskId);
-    if (state === null || !isFollowed(state.record)) return;
+    if (state === null) return;
+    // Also for a predecessor that died between the end and this.
+    if (hasEnded(state.record)) return retireJob(deps, state.record);
+    if (!isFollowed(state.record)) return;
     const follow = begin(deps, state);
     if ((await followOn(deps, follow, stop)) === "over" || stop.aborted) return;
     // Refused although nobody else follows: a write that was applied lost its answer. Go on from what is stored.
