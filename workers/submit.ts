@@ -28,7 +28,7 @@ export async function submitTask(deps: WorkerDeps, taskId: string, stop: AbortSi
     });
     return;
   }
-  const leaseMs = deps.tuning.submitTimeoutMs + deps.tuning.leaseMarginMs;
+  const leaseMs = submitLimitMs(deps) + deps.tuning.leaseMarginMs;
   const leased = await advance(deps, record, {
     kind: "attempt_leased",
     attempt: record.attempt + 1,
@@ -36,6 +36,11 @@ export async function submitTask(deps: WorkerDeps, taskId: string, stop: AbortSi
     atMs: nowMs,
   });
   if (leased !== null) await attempt(deps, leased, stop);
+}
+
+/** What the scheduler needs for one submit, unless the operator wants to know sooner. */
+function submitLimitMs({ adapter, tuning }: WorkerDeps): number {
+  return Math.min(adapter.limits.submitMs, tuning.submitTimeoutMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** The tries before this one: true when their fate is settled by the job they made, or cannot be told yet. */
@@ -68,7 +73,7 @@ async function attempt(deps: WorkerDeps, record: TaskRecord, stop: AbortSignal):
   const request = { mark: record.mark, attempt: record.attempt, spec };
   let answer: SubmitAnswer;
   try {
-    const at = { withinMs: deps.tuning.submitTimeoutMs, stop };
+    const at = { withinMs: submitLimitMs(deps), stop };
     answer = await ask(deps, at, (signal) => deps.adapter.submit(request, signal));
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;

@@ -4,8 +4,8 @@ const ms = z.number().int().positive();
 
 /** The numbers behind the workers, in ms unless named otherwise. One set per process, from the configuration. */
 export const Tuning = z.strictObject({
-  /** How long one submit may take at the scheduler. */
-  submitTimeoutMs: ms.default(60_000),
+  /** Cuts short what the scheduler's adapter allows one submit (`limits.submitMs`); absent: as long as that. */
+  submitTimeoutMs: ms.optional(),
   /** The lease outlasts the submit by this much: a lease that ran out means a submitter that is gone. */
   leaseMarginMs: ms.default(10_000),
   /** How long observe, locate, cancel, deliver and one log read may take. */

@@ -107,6 +107,30 @@ test("an attempt that was never sent is shut out by its claim before the next is
   expect((await bench.store.read(taskId))?.record.attempt).toBe(2);
 });
 
+test.each<[string, number, number | undefined, number]>([
+  ["the scheduler allows", 250, undefined, 250],
+  ["the operator allows, when that is less", 60_000, 150, 150],
+])(
+  "a submit without an answer is given as long as %s, and its lease outlasts it",
+  async (_, submitMs, submitTimeoutMs, withinMs) => {
+    const taskId = await bench.accept();
+    const faults: Partial<SchedulerAdapter> = {
+      limits: { ...bench.adapter.limits, submitMs },
+      submit: (_request, signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    };
+    const beganMs = await bench.store.now();
+    await submitTask(bench.deps(faults, { submitTimeoutMs, leaseMarginMs: 5_000 }), taskId, GO_ON);
+    const record = (await bench.store.read(taskId))?.record;
+    expect(record).toMatchObject({
+      phase: "submitting",
+      reason: `target here: no answer within ${withinMs} ms`,
+    });
+    expect(record?.leaseUntilMs).toBeGreaterThanOrEqual(beganMs + withinMs + 5_000);
+    expect(record?.leaseUntilMs).toBeLessThan(beganMs + withinMs + 5_000 + 4_000);
+  },
+);
+
 test("ten submitters of one task leave one job", async () => {
   const taskId = await bench.accept();
   await Promise.all(Array.from({ length: 10 }, () => submitTask(bench.deps(), taskId, GO_ON)));
