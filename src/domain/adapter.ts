@@ -37,8 +37,17 @@ export type SchedulerAdapter = {
   deliver(job: JobRef, key: string, value: Json, signal: AbortSignal): Promise<void>;
   /** Lists, sizes and hashes what the job left that matches the globs; never follows a link out of the work directory. */
   collect(job: JobRef, request: CollectRequest, signal: AbortSignal): Promise<Collected>;
+  /**
+   * The task of this job has ended. Should the scheduler ever start the job once more, its script does not run: outputs
+   * stay as they were collected. Repeatable.
+   */
+  retire(job: JobRef, signal: AbortSignal): Promise<void>;
   /** A dry run: would this be accepted, and when could it start? */
   estimate(spec: JobSpec, signal: AbortSignal): Promise<Estimate>;
+  /** Holds, releases, suspends or resumes a job, where the scheduler and our rights on it allow that. */
+  steer(job: JobRef, action: SteerAction, signal: AbortSignal): Promise<SteerAnswer>;
+  /** How much the scheduler was asked by this process; calls nothing. */
+  usage(): SchedulerUsage;
   /** For doctor: each line says what was looked at, whether it is well, and what to do if not. */
   check(signal: AbortSignal): Promise<CheckLine[]>;
   close(): Promise<void>;
@@ -79,6 +88,8 @@ export const JobSpec = z.object({
   /** Scheduler settings (partition, account, …), the target's defaults and the tool's own merged. */
   options: JsonObject,
   outputSchema: JsonObject.optional(),
+  /** Name of the authenticated caller, for targets that run jobs as their callers' users. */
+  caller: z.string().optional(),
   traceparent: z.string().optional(),
 });
 export type JobSpec = z.infer<typeof JobSpec>;
@@ -220,6 +231,20 @@ export type Estimate = {
   readonly accepted: boolean;
   readonly startsAtMs: number | null;
   readonly reason: string | null;
+};
+
+/** A waiting job is held and released; a running one is suspended and resumed. */
+export type SteerAction = "hold" | "release" | "suspend" | "resume";
+
+export type SteerAnswer =
+  | { readonly kind: "done" }
+  /** `reason` is the scheduler's own, in words: not permitted, wrong state, no such thing here. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** Commands or requests sent to the scheduler: in the last minute, and by name since this process began. */
+export type SchedulerUsage = {
+  readonly lastMinute: number;
+  readonly total: Readonly<Record<string, number>>;
 };
 
 /** Not ok with advice: a fault, and what to do. Ok with advice: it works, but perhaps not as well as it could. */

@@ -3,7 +3,8 @@ import { hostname } from "node:os";
 import type { Estimate, JobRef, JobSpec, SchedulerAdapter } from "../../../src/domain/adapter.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
 import { asBridgeError, unlessCode } from "../shared/atomic-file.ts";
-import { collectFrom, deliverTo, readLogsOf } from "../shared/job-access.ts";
+import { whyNever } from "../shared/attempts.ts";
+import { closeFor, collectFrom, deliverTo, readLogsOf } from "../shared/job-access.ts";
 import { removeUnfinished } from "../shared/job-directory.ts";
 import type { JobLayout } from "../shared/job-layout.ts";
 import { INSTANCE } from "../shared/mark.ts";
@@ -13,8 +14,9 @@ import { hasFreeSlot } from "./launch.ts";
 import { createLine, type Line } from "./line.ts";
 import { readBootId } from "./processes.ts";
 import { findJob, type LocalDeps, type LocalRoom, queueDirectory, slotDirectory } from "./room.ts";
+import { steerJob } from "./steer.ts";
 import { stopJob } from "./stop.ts";
-import { locateMark, seizeAttempt, submitJob, whyNever } from "./submit.ts";
+import { locateMark, seizeAttempt, submitJob } from "./submit.ts";
 import type { LocalTarget } from "./target.ts";
 import { observeJob } from "./watch.ts";
 
@@ -100,7 +102,10 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
           }));
         });
         return new Map(
-          jobs.map((ref, index) => [ref.id, seen[index] ?? { kind: "unknown" as const, why: "no answer", gone: false }]),
+          jobs.map((ref, index) => [
+            ref.id,
+            seen[index] ?? { kind: "unknown" as const, why: "no answer", gone: false },
+          ]),
         );
       }),
     cancel: (ref, signal) =>
@@ -116,7 +121,12 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
       call("delivering an answer", signal, ({ room }) => deliverTo(layoutOf(room, ref), key, value)),
     collect: (ref, request, signal) =>
       call("collecting outputs", signal, ({ room }) => collectFrom(layoutOf(room, ref), request, signal)),
+    retire: (ref, signal) =>
+      call("retiring a job", signal, ({ room }) => closeFor(layoutOf(room, ref))),
     estimate: (spec, signal) => call("estimating", signal, ({ room }) => estimate(room, spec, signal)),
+    steer: (ref, action, signal) =>
+      call("steering a job", signal, ({ room }) => steerJob(findJob(room, ref), action)),
+    usage: () => ({ lastMinute: 0, total: {} }),
     check: (signal) => call("checking", signal, ({ room }) => checkMachine(room, signal)),
     close: async () => {
       isClosed = true;
