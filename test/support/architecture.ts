@@ -58,7 +58,7 @@ const MAY_IMPORT: Record<string, { rooms: readonly string[]; packages: readonly 
   "adapters/solvers": { rooms: [DOMAIN], packages: [] },
   "adapters/registry.ts": {
     rooms: [DOMAIN, SHARED, "adapters/schedulers/*", "adapters/solvers"],
-    packages: [],
+    packages: ["type:zod"],
   },
   workers: { rooms: [DOMAIN, "src/observe"], packages: ["bullmq", "type:pino"] },
 };

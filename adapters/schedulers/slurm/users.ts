@@ -26,7 +26,7 @@ export function createUsers(config: SlurmTarget, run: CommandRunner): Users {
   const { username, uid, gid, homedir } = userInfo();
   const own: Account = { name: username, uid, gid, home: homedir };
   const map = config.runAs ?? {};
-  const known = new Map<string, Account>([[own.name, own]]);
+  const known = new Map<string, Account>(uid === 0 ? [] : [[own.name, own]]);
   const names = config.runAs === undefined ? [own.name] : [...new Set([own.name, ...Object.values(map)])];
   return {
     own,
