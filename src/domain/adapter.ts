@@ -154,14 +154,17 @@ export const JobEnd = z.object({
 });
 export type JobEnd = z.infer<typeof JobEnd>;
 
+const requeues = z.number().int().nonnegative();
+
+/** `requeues`: the scheduler's count for this job so far. It alone says whether a job that waits again is in a new life. */
 export const Observation = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("queued"), reason: z.string().nullable() }),
-  z.object({ kind: z.literal("held"), reason: z.string().nullable() }),
+  z.object({ kind: z.literal("queued"), requeues, reason: z.string().nullable() }),
+  z.object({ kind: z.literal("held"), requeues, reason: z.string().nullable() }),
   z.object({
     kind: z.literal("running"),
     nodes: z.array(z.string()),
     sinceMs: z.number().nullable(),
-    requeues: z.number().int().nonnegative(),
+    requeues,
     reason: z.string().nullable(),
   }),
   z.object({ kind: z.literal("suspended"), reason: z.string().nullable() }),

@@ -62,24 +62,34 @@ function asBefore(record: TaskRecord, fact: Observed): Step {
   return changed(record, fact, ALIVE, []);
 }
 
-/** A job that waits again after it ran was requeued: a new life begins. */
-function waiting(record: TaskRecord, fact: Observed, seen: Seen<"queued" | "held">): Step {
-  const ran = record.phase === "running" || record.phase === "suspended" || record.phase === "collecting";
-  if (record.phase === seen.kind && record.reason === seen.reason) return asBefore(record, fact);
-  const type = seen.kind === "held" ? "job.held" : "job.queued";
-  const said = lifecycleEvent(type, fact.atMs, { reason: seen.reason });
-  const fields = { ...ALIVE, phase: seen.kind, reason: seen.reason } as const;
-  if (!ran) return changed(record, fact, fields, [said]);
-  const next = newLife(record.life + 1, fact.atMs);
-  return changed(record, fact, { ...fields, ...next.fields }, [next.event, said]);
+/**
+ * The scheduler's own count of requeues says whether this is a new life. The same count after a run or an end means that
+ * the life goes on. (Counting one up by guess would make every later end look like that of an older life.)
+ */
+function newerLife(record: TaskRecord, fact: Observed, requeues: number): ReturnType<typeof newLife> | null {
+  return requeues > record.life ? newLife(requeues, fact.atMs) : null;
 }
 
-/**
- * The scheduler's own count of requeues says whether this is a new life. The same count after an end means that the end
- * was undone: the life goes on. (Counting one up by guess would make every later end look like that of an older life.)
- */
+/** A job that waits, perhaps once more. */
+function waiting(record: TaskRecord, fact: Observed, seen: Seen<"queued" | "held">): Step {
+  const next = newerLife(record, fact, seen.requeues);
+  if (next === null && record.phase === seen.kind && record.reason === seen.reason)
+    return asBefore(record, fact);
+  const type = seen.kind === "held" ? "job.held" : "job.queued";
+  const said = lifecycleEvent(type, fact.atMs, { reason: seen.reason });
+  const fields = {
+    ...ALIVE,
+    ...next?.fields,
+    phase: seen.kind,
+    reason: seen.reason,
+    end: null,
+    collectingAtMs: null,
+  } as const;
+  return changed(record, fact, fields, next === null ? [said] : [next.event, said]);
+}
+
 function running(record: TaskRecord, fact: Observed, seen: Seen<"running">): Step {
-  const next = seen.requeues > record.life ? newLife(seen.requeues, fact.atMs) : null;
+  const next = newerLife(record, fact, seen.requeues);
   const sameNodes = record.nodes.join("\n") === seen.nodes.join("\n");
   if (record.phase === "running" && next === null && record.reason === seen.reason && sameNodes) {
     return asBefore(record, fact);

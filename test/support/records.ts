@@ -63,7 +63,8 @@ export const sawEnd = (fields: Partial<JobEnd> = {}): Telling =>
   observed({ kind: "ended", end: jobEnd(fields) });
 export const sawRunning = (requeues = 0): Telling =>
   observed({ kind: "running", nodes: ["n1"], sinceMs: null, requeues, reason: null });
-export const sawQueued: Telling = observed({ kind: "queued", reason: null });
+export const sawQueued: Telling = observed({ kind: "queued", requeues: 0, reason: null });
+export const sawRequeued: Telling = observed({ kind: "queued", requeues: 1, reason: null });
 export const sawSuspended: Telling = observed({ kind: "suspended", reason: null });
 /** A look that could not tell, and one after which nobody is left to be asked. */
 export const sawNothing: Telling = observed({ kind: "unknown", why: "no answer", gone: false });
@@ -130,7 +131,8 @@ export const jobEnds: fc.Arbitrary<JobEnd> = fc.record({
 });
 
 const observations: fc.Arbitrary<Observation> = fc.oneof(
-  fc.record({ kind: fc.constantFrom("queued", "held", "suspended"), reason: maybe(text) }),
+  fc.record({ kind: fc.constantFrom("queued", "held"), requeues: count, reason: maybe(text) }),
+  fc.record({ kind: fc.constant("suspended"), reason: maybe(text) }),
   fc.record({
     kind: fc.constant("running"),
     nodes: fc.array(text, { maxLength: 2 }),

@@ -34,7 +34,7 @@ export async function observeJob(room: LocalRoom, job: LocalJob, line: Line): Pr
     );
   // Its entry may be missing when a submit was killed between acceptance and line.
   await line.add(ref.mark, attempt);
-  return { kind: "queued", reason: waitReason(room, line, `${ref.mark}.${ref.attempt}`) };
+  return { kind: "queued", requeues: 0, reason: waitReason(room, line, `${ref.mark}.${ref.attempt}`) };
 }
 
 function unknown(why: string, gone: boolean): Observation {

@@ -25,7 +25,9 @@ export async function judgeEnded(room: SlurmRoom, job: Judged, row: QueueRow): P
   const claimed = await judgeClaim(job);
   if (claimed !== null) return claimed;
   const files = await readFiles(job, row.requeues);
-  const isLate = files.began && files.exit === null && room.now() - (row.endMs ?? 0) < FILE_DELAY_MS;
+  // A node that was lost writes no record any more, and its word would change nothing.
+  const isAwaited = files.began && files.exit === null && reading.state !== "NODE_FAIL";
+  const isLate = isAwaited && room.now() - (row.endMs ?? 0) < FILE_DELAY_MS;
   const told = {
     state: reading.state,
     by: reading.by,

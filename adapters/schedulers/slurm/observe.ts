@@ -68,7 +68,7 @@ async function look(
   for (const target of targets) {
     const row = rows.get(target.id);
     const ours = row !== undefined && carriesMark(room, row, target.ref.mark) ? row : null;
-    const answer = ours === null ? null : aliveOf(ours);
+    const answer = ours === null ? null : aliveOf(ours, room.now());
     if (answer === null) open.push({ target, row: ours });
     else answers.set(target.ref.id, answer);
   }
@@ -90,14 +90,21 @@ async function look(
 }
 
 /** What a job is doing; null when it is over. */
-function aliveOf(row: QueueRow): Observation | null {
+function aliveOf(row: QueueRow, nowMs: number): Observation | null {
   const reading = readState(row.state, row.reason);
   switch (reading.kind) {
     case "queued":
     case "held":
+      return { kind: reading.kind, requeues: row.requeues, reason: reading.reason };
     case "suspended":
-      return { kind: reading.kind, reason: reading.reason };
+      return { kind: "suspended", reason: reading.reason };
     case "running":
+      if (isLeaving(row, nowMs))
+        return {
+          kind: "queued",
+          requeues: row.requeues,
+          reason: "it is being requeued; its last run is ended",
+        };
       return {
         kind: "running",
         nodes: row.nodes,
@@ -112,6 +119,14 @@ function aliveOf(row: QueueRow): Observation | null {
     default:
       return reading satisfies never;
   }
+}
+
+/**
+ * COMPLETING hides whether the job is over or will wait again. One that is requeued counts that requeue already, so that
+ * its last run must not be told as the next; it still has the end that was expected, one that is over has its real end.
+ */
+function isLeaving(row: QueueRow, nowMs: number): boolean {
+  return /^(COMPLETING|CG)$/.test(row.state) && row.requeues > 0 && row.endMs !== null && row.endMs > nowMs;
 }
 
 type Open = {

@@ -8,7 +8,7 @@ import {
   freshRecord,
   jobEnd,
   sawEnd,
-  sawQueued,
+  sawRequeued,
   sawRunning,
   submitted,
   tell,
@@ -73,7 +73,7 @@ test("a cancel asked after the end was known stopped nothing, unless the job is 
   const after = tell(running, sawEnd({ termAtMs: 1 }), cancel).record;
   expect(after.cancel).not.toBeNull();
   expect(cancelInTime(after)).toBeNull();
-  const requeued = tell(after, sawQueued, sawRunning(1), sawEnd({ requeues: 1 })).record;
+  const requeued = tell(after, sawRequeued, sawRunning(1), sawEnd({ requeues: 1 })).record;
   expect(cancelInTime(requeued)).toBe(after.cancel?.atMs);
 });
 

@@ -9,7 +9,7 @@ import {
   freshRecord,
   records,
   sawEnd,
-  sawQueued,
+  sawRequeued,
   sawRunning,
   submitted,
   type Telling,
@@ -97,7 +97,7 @@ test.each<[string, ReturnType<typeof freshRecord>, string[]]>([
     ["watch", "follow"],
   ],
   ["collecting", tell(running, cancel, asked, answered, sawEnd()).record, ["follow"]],
-  ["requeued, cancel asked", tell(running, cancel, sawEnd(), sawQueued).record, ["watch", "cancel"]],
+  ["requeued, cancel asked", tell(running, cancel, sawEnd(), sawRequeued).record, ["watch", "cancel"]],
 ])("a task that is %s owes exactly what its phase asks for", (_, record, kinds) => {
   expect(dutiesOf(record).map((duty) => duty.kind)).toEqual(kinds);
 });

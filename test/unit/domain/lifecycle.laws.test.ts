@@ -99,7 +99,6 @@ test("phases agree with the fields that belong to them, along every history", ()
         if (!early) expect(record.leaseUntilMs).toBeNull();
       }
       if (phase === "running" || phase === "suspended") expect(record.startedAtMs).not.toBeNull();
-      if (phase === "queued" || phase === "held") expect(record.startedAtMs).toBeNull();
       if (phase === "collecting" || phase === "ended")
         expect([record.unseen, record.sighting]).toEqual([null, null]);
     }
@@ -118,8 +117,9 @@ test("each life starts at most once, and its other events come in an order that 
         if (type === "job.requeued") life = { begun: false, now: "waits" };
         if (type === "job.started") expect(life.begun).toBe(false);
         if (type === "job.resumed")
-          expect(["suspended", "over"]).toContain(life.begun ? life.now : "not begun");
-        if (type === "job.suspended") expect(["runs", "over"]).toContain(life.begun ? life.now : "not begun");
+          expect(["suspended", "over", "waits"]).toContain(life.begun ? life.now : "not begun");
+        if (type === "job.suspended")
+          expect(["runs", "over", "waits"]).toContain(life.begun ? life.now : "not begun");
         if (type === "job.ended") expect(life.now).not.toBe("over");
         life = { begun: life.begun || type === "job.started", now: AFTER[type] ?? life.now };
       }
@@ -129,6 +129,8 @@ test("each life starts at most once, and its other events come in an order that 
 });
 
 const AFTER: Readonly<Record<string, string>> = {
+  "job.queued": "waits",
+  "job.held": "waits",
   "job.started": "runs",
   "job.resumed": "runs",
   "job.suspended": "suspended",

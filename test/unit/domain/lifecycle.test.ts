@@ -13,6 +13,7 @@ import {
   sawGone,
   sawNothing,
   sawQueued,
+  sawRequeued,
   sawRunning,
   sawSuspended,
   submitted,
@@ -31,7 +32,7 @@ test("a plain job goes from accepted to ended", () => {
     leased,
     submitted,
     sawQueued,
-    observed({ kind: "held", reason: "JobHeldUser" }),
+    observed({ kind: "held", requeues: 0, reason: "JobHeldUser" }),
     sawQueued,
     sawRunning(),
     sawSuspended,
@@ -126,7 +127,7 @@ test("only looks after which nobody is left to be asked count towards a loss; ot
   });
   const end = tell(record, sawEnd({ requeues: 0, settled: false }));
   expect(end.record.unseen).toBeNull();
-  const lagging = tell(tell(running, sawQueued, sawGone).record, sawEnd({ requeues: 0 }));
+  const lagging = tell(tell(running, sawRequeued, sawGone).record, sawEnd({ requeues: 0 }));
   expect(lagging.record.unseen).toMatchObject({ looks: 2, gone: { looks: 1 } });
 });
 
@@ -178,7 +179,7 @@ test("a job that was seen to run is collected even if its witness says that it n
 test("a job that ran, was requeued, and ended before it ran again is collected", () => {
   const { record, events } = tell(
     running,
-    sawQueued,
+    sawRequeued,
     sawEnd({ started: false, requeues: 1, kind: "cancelled" }),
   );
   expect(record).toMatchObject({ phase: "collecting", life: 1, startedAtMs: null, end: { started: false } });
@@ -217,14 +218,14 @@ test("a start time once known does not move when only the reason or the nodes ch
 });
 
 test("an end of an older life ends nothing and counts as a look that saw nothing", () => {
-  const reborn = tell(running, sawQueued, sawRunning(1)).record;
+  const reborn = tell(running, sawRequeued, sawRunning(1)).record;
   const { record, events } = tell(reborn, sawEnd({ requeues: 0 }), sawEnd({ requeues: 0 }));
   expect(record).toMatchObject({ phase: "running", life: 1, end: null, unseen: { looks: 2 } });
   expect(events).toEqual(["task.status"]);
 });
 
 test("a running job whose count of requeues is behind keeps its life", () => {
-  const reborn = tell(running, sawQueued).record;
+  const reborn = tell(running, sawRequeued).record;
   expect(tell(reborn, sawRunning(0)).record).toMatchObject({ phase: "running", life: 1 });
 });
 
@@ -240,12 +241,36 @@ test("a requeue nobody saw begins a new life in the look that tells of it", () =
 });
 
 test.each([
-  ["queued", sawQueued, ["job.requeued", "job.queued"]],
+  ["queued", sawRequeued, ["job.requeued", "job.queued"]],
   ["running", sawRunning(1), ["job.requeued", "job.started"]],
 ])("a job requeued after it had ended is %s in a new life, without that end", (phase, fact, told) => {
   const { record, events } = tell(collecting, fact);
   expect(record).toMatchObject({ phase, life: 1, end: null, collectingAtMs: null });
   expect(events).toEqual(told);
+});
+
+test("a job that waits again with the same count of requeues goes on in its life, which had begun", () => {
+  const { record, events } = tell(running, sawQueued);
+  expect(record).toMatchObject({ phase: "queued", life: 0, startedAtMs: running.startedAtMs });
+  expect(events).toEqual(["job.queued"]);
+  expect(tell(record, sawRunning(), sawEnd())).toMatchObject({
+    record: { phase: "collecting", life: 0, end: { requeues: 0 } },
+    events: ["job.resumed", "job.ended"],
+  });
+  expect(tell(collecting, sawQueued).record).toMatchObject({
+    phase: "queued",
+    end: null,
+    collectingAtMs: null,
+  });
+});
+
+test("several requeues between two looks, and one seen twice on its way, are counted as the scheduler counts them", () => {
+  const twice = observed({ kind: "held", requeues: 2, reason: null });
+  expect(tell(running, sawRunning(1), sawRequeued).record).toMatchObject({ phase: "queued", life: 1 });
+  expect(tell(running, sawRequeued, twice)).toMatchObject({
+    record: { phase: "held", life: 2 },
+    events: ["job.requeued", "job.queued", "job.requeued", "job.held"],
+  });
 });
 
 test("an end in a newer life replaces the one that was being collected", () => {
@@ -314,7 +339,7 @@ test("a question is open from asking to answer, not while the job is over, and a
   expect(keys(asked)).toEqual(["k"]);
   const over = tell(asked, sawEnd()).record;
   expect(keys(over)).toEqual([]);
-  const again = tell(over, sawQueued).record;
+  const again = tell(over, sawRequeued).record;
   expect(keys(again)).toEqual(["k"]);
   expect(keys(tell(again, { kind: "input_answered", key: "k", answer: 5 }).record)).toEqual([]);
 });
