@@ -15,8 +15,8 @@ export type AdapterContext = {
 };
 
 type Entry = {
-  /** Checks the target's part of the configuration; throws a zod error. */
-  readonly parse: (config: unknown) => { readonly scheduler: string };
+  /** The target's part of the configuration. */
+  readonly target: z.ZodType<{ readonly scheduler: string }>;
   /** What a tool's `options` may hold; null: nothing of it is read, and anything goes. */
   readonly options: z.ZodType | null;
   readonly create: (config: unknown, context: AdapterContext) => SchedulerAdapter;
@@ -27,7 +27,7 @@ const SCHEDULERS: ReadonlyMap<string, Entry> = new Map([
   [
     "local",
     {
-      parse: (config) => LocalTarget.parse(config),
+      target: LocalTarget,
       options: null,
       create: (config, { target, stateDir, instance }) => {
         const local = LocalTarget.parse(config);
@@ -42,7 +42,7 @@ const SCHEDULERS: ReadonlyMap<string, Entry> = new Map([
   [
     "slurm",
     {
-      parse: (config) => SlurmTarget.parse(config),
+      target: SlurmTarget,
       options: SlurmOptions,
       create: (config, { target, instance, defaults }) =>
         createSlurmAdapter(
@@ -58,9 +58,9 @@ export { SOLVER_NAMES } from "./solvers/translators.ts";
 
 export const SCHEDULER_NAMES: readonly string[] = [...SCHEDULERS.keys()];
 
-/** Throws a zod error for settings that do not fit the scheduler, or a plain one for a scheduler that is not there. */
-export function parseTarget(config: { readonly scheduler: string }): { readonly scheduler: string } {
-  return entryOf(config.scheduler).parse(config);
+/** Schema of a target of this scheduler. Throws for a scheduler that is not there. */
+export function targetSchema(scheduler: string): z.ZodType<{ readonly scheduler: string }> {
+  return entryOf(scheduler).target;
 }
 
 /** Schema of the scheduler settings of a tool or of a target's `defaults`, or null when any are let through. */

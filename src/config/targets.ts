@@ -1,6 +1,5 @@
 import { isAbsolute } from "node:path";
-import { ZodError } from "zod";
-import { optionsSchema, parseTarget, SCHEDULER_NAMES } from "../../adapters/registry.ts";
+import { optionsSchema, SCHEDULER_NAMES, targetSchema } from "../../adapters/registry.ts";
 import type { Json, JsonObject } from "../domain/json.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { isJsonObject, reportIssues } from "./fields.ts";
@@ -62,13 +61,11 @@ function readTarget(value: Json, part: Part, path: Path) {
   }
   const { defaults: _, ...own } = value;
   checkOptions(scheduler, defaults, { report, path: [...path, "defaults"] });
-  try {
-    return { config: parseTarget({ ...withWholePaths(own, part), scheduler }), defaults };
-  } catch (error) {
-    if (error instanceof ZodError) reportIssues(error, value, { path, report });
-    else report.problem(path, error instanceof Error ? error.message : String(error));
-    return null;
-  }
+  const schema = targetSchema(scheduler);
+  const parsed = schema.safeParse({ ...withWholePaths(own, part), scheduler });
+  if (parsed.success) return { config: parsed.data, defaults };
+  reportIssues(parsed.error, value, { path, report, schema });
+  return null;
 }
 
 /** Scheduler settings that this scheduler does not know are a mistake, not something to hand on. */

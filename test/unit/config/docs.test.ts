@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { LocalTarget } from "../../../adapters/schedulers/local/index.ts";
+import { SlurmOptions, SlurmTarget } from "../../../adapters/schedulers/slurm/index.ts";
 import { unwrap } from "../../../src/config/fields.ts";
 import {
   AuthFile,
@@ -44,7 +45,9 @@ function keysOf(schema: z.ZodObject, below = ""): string[] {
 const page = readFileSync(new URL("../../../docs/config.md", import.meta.url), "utf8");
 
 function documented(heading: string): string[] {
-  const section = page.slice(page.indexOf(heading) + heading.length).split(/^#/m)[0] ?? "";
+  const start = page.indexOf(`${heading}\n`);
+  expect(start, `a section ${heading}`).toBeGreaterThan(-1);
+  const section = page.slice(start + heading.length).split(/^#/m)[0] ?? "";
   return [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, key = ""]) => key);
 }
 
@@ -52,7 +55,11 @@ test("docs/config.md lists the keys that can be written, all of them and no othe
   expect(documented("## Keys").sort()).toEqual(keysOf(ConfigFile).sort());
 });
 
-test("docs/config.md lists the keys of a local target", () => {
-  const keys = Object.keys(LocalTarget.shape).filter((key) => key !== "scheduler");
-  expect(documented("### Targets with `scheduler: local`").sort()).toEqual(keys.sort());
+test.each([
+  ["### Targets with `scheduler: local`", keysOf(LocalTarget)],
+  ["### Targets with `scheduler: slurm`", keysOf(SlurmTarget)],
+  ["### Options with `scheduler: slurm`", keysOf(SlurmOptions)],
+  ["### Resources with `scheduler: slurm`", keysOf(ResourcesFile)],
+])("docs/config.md lists under %s all of its keys and no others", (heading, keys) => {
+  expect(documented(heading).sort()).toEqual(keys.filter((key) => key !== "scheduler").sort());
 });

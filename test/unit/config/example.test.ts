@@ -24,6 +24,7 @@ test("the design's example becomes these settings", async () => {
     listen: { host: "127.0.0.1", port: 7717, allowedHosts: [], allowedOrigins: [] },
     auth: { kind: "drawn" },
     limits: { inlineWaitMs: 20_000, streamsPerCaller: 64, streamsPerTask: 16 },
+    defaults: { here: {}, cluster: { partition: "batch", account: "cfd" }, k8s: {} },
     targets: {
       here: { scheduler: "local", maxConcurrent: 2, graceSeconds: 10, pollIntervalMs: 500 },
       cluster: {
