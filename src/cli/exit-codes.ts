@@ -16,7 +16,8 @@ const MEANING: Readonly<Record<keyof typeof EXIT, string>> = {
   usage: "the command line or the configuration has problems",
   notOk: "the task ended, and its outcome is not ok (failed, diverged, cancelled, …)",
   unreachable: "no server answers, or none did for as long as --patience allows",
-  refused: "the server refused the request (token, unknown tool or task, arguments, key)",
+  refused:
+    "the server refused the request (token, unknown tool or task, arguments, key), or the scheduler one to hold, release, suspend or resume",
   interrupted:
     "left by Ctrl-C or SIGTERM; a task that was followed goes on. A server that is stopped so exits with 0",
 };

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { SteerAction } from "../domain/adapter.ts";
 import { Phase } from "../domain/task.ts";
 import { taskIdArgument } from "./client-commands.ts";
 import { configOption, logLevelOption, type Registry, stateDirOption, wholeNumber } from "./command.ts";
@@ -6,9 +7,19 @@ import type { DoctorOptions } from "./doctor/doctor.ts";
 import type { ForgetOptions } from "./forget.ts";
 import type { ListOptions } from "./list.ts";
 import type { ShowOptions } from "./show.ts";
+import type { OperatorOptions } from "./with-ledger.ts";
 
-/** list · show · forget · validate · doctor: for whoever runs the server. */
-export function addOperatorCommands({ program, shell, done }: Registry): void {
+/** What the steering commands do; a scheduler may have or allow some of them only. */
+const STEERING: readonly (readonly [SteerAction, string])[] = [
+  ["hold", "keep a task's waiting job from starting"],
+  ["release", "let a job that is held start when its time comes"],
+  ["suspend", "pause a task's running job"],
+  ["resume", "let a job that is suspended go on"],
+];
+
+/** list · show · forget · hold · release · suspend · resume · validate · doctor: for whoever runs the server. */
+export function addOperatorCommands(registry: Registry): void {
+  const { program, shell, done } = registry;
   withStore(program.command("list"))
     .description("the tasks of all callers, newest first")
     .option("--ids", "whole task ids: they are credentials")
@@ -39,6 +50,7 @@ export function addOperatorCommands({ program, shell, done }: Registry): void {
       const { forgetTask } = await import("./forget.ts");
       done(await forgetTask(taskId, options, shell));
     });
+  addSteeringCommands(registry);
   program
     .command("validate")
     .description("check the configuration and say what it defines")
@@ -58,6 +70,18 @@ export function addOperatorCommands({ program, shell, done }: Registry): void {
       const { runDoctor } = await import("./doctor/doctor.ts");
       done(await runDoctor(options, shell));
     });
+}
+
+function addSteeringCommands({ program, shell, done }: Registry): void {
+  for (const [action, description] of STEERING) {
+    withStore(program.command(action))
+      .description(description)
+      .argument("<taskId>", undefined, taskIdArgument)
+      .action(async (taskId: string, options: OperatorOptions) => {
+        const { steerTask } = await import("./steer.ts");
+        done(await steerTask({ action, taskId }, options, shell));
+      });
+  }
 }
 
 function withStore(command: Command): Command {
