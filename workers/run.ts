@@ -7,6 +7,7 @@ import { followTask } from "./follow.ts";
 import { QUEUE_KINDS, type QueueJob, type QueueKind, queueName } from "./queues.ts";
 import { submitTask } from "./submit.ts";
 import { keepUp } from "./upkeep.ts";
+import { logUsage } from "./usage.ts";
 import { watchTarget } from "./watch.ts";
 
 type Processor = (deps: WorkerDeps, job: Job<QueueJob>, stop: AbortSignal) => Promise<void>;
@@ -71,10 +72,12 @@ export async function startTargetWorkers(deps: WorkerDeps, options: Options): Pr
     return worker;
   });
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+  const stopUsage = logUsage(deps);
   let closing: Promise<void> | null = null;
   return {
     close() {
       stopped = true;
+      stopUsage();
       for (const one of active) one.abort();
       closing ??= Promise.all(workers.map((worker) => worker.close())).then(() => undefined);
       return closing;
