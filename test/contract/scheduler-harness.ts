@@ -8,10 +8,12 @@ import { NEVER } from "../support/jobs.ts";
  */
 export type SchedulerHarness = {
   readonly instance: string;
-  /** Longest time from submit to a running job, and from a stop to its end, in ms. */
+  /** Longest time from submit to a running job, and from a stop to its end, in ms. Both may take seconds. */
   readonly patienceMs: number;
   /** A new adapter on the same scheduler, as a new process would make it. */
   open(): SchedulerAdapter;
+  /** A reference as this scheduler's adapter gives them out, of a job that is not there: other marks, other ids. */
+  absent(mark: string): JobRef;
   /** A path that this test and all jobs can reach. */
   scratch(name: string): string;
   /** Processes (or pods) that belong to the job, asked of the system and not of the adapter. */

@@ -34,8 +34,7 @@ export function testFilesAndData(context: SuiteContext): void {
         spec: scriptSpec("printf a; printf b >&2"),
       });
       await until(adapter(), job, "ended", patience());
-      const mark = fresh();
-      const missing = { id: `${mark.slice(-26)}.1`, mark, attempt: 1 };
+      const missing = harness().absent(fresh());
       const request = { cursor: null, maxBytes: 10 };
       const chunks = await adapter().readLogs(
         [
@@ -52,7 +51,7 @@ export function testFilesAndData(context: SuiteContext): void {
 
   test("A10 an abort returns within a second and leaves no child", async () => {
     const mark = fresh();
-    const job = { id: `${mark.slice(-26)}.1`, mark, attempt: 1 };
+    const job = harness().absent(mark);
     const calls: ((signal: AbortSignal) => Promise<unknown>)[] = [
       (signal) => adapter().submit({ mark, attempt: 1, spec: scriptSpec("exit 0") }, signal),
       (signal) => adapter().locate([mark], signal),

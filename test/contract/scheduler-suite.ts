@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JobRef, SchedulerAdapter } from "../../src/domain/adapter.ts";
 import { BridgeError } from "../../src/domain/errors.ts";
@@ -13,9 +13,12 @@ export type SuiteContext = {
   fresh(): string;
 };
 
+/** Some tests wait for several jobs in turn, and a scheduler may take seconds to start each and to tell of its end. */
+const TIMEOUT_MS = 240_000;
+
 /** The promises of domain/adapter.ts, each on the real scheduler. */
 export function testSchedulerAdapter(scheduler: string, start: () => Promise<SchedulerHarness>): void {
-  describe(`the scheduler contract: ${scheduler}`, () => {
+  describe(`the scheduler contract: ${scheduler}`, { timeout: TIMEOUT_MS }, () => {
     let running: { harness: SchedulerHarness; adapter: SchedulerAdapter } | null = null;
     beforeAll(async () => {
       const harness = await start();
@@ -141,9 +144,7 @@ function testFaults(context: SuiteContext): void {
         .submit({ mark, attempt: 1, spec: scriptSpec("echo") }, NEVER)
         .catch((e: unknown) => e);
       await expect(cutOff.locate([mark], NEVER)).rejects.toThrow(BridgeError);
-      await expect(cutOff.observe([{ id: `${mark.slice(-26)}.1`, mark, attempt: 1 }], NEVER)).rejects.toThrow(
-        BridgeError,
-      );
+      await expect(cutOff.observe([harness().absent(mark)], NEVER)).rejects.toThrow(BridgeError);
       await cutOff.close();
       await restore();
       expect(fault).toMatchObject({ name: "BridgeError", fault: "unreachable" });
@@ -171,29 +172,33 @@ function testObserve(context: SuiteContext): void {
     const mark = fresh();
     const real = await submitted(adapter(), { mark, attempt: 1, spec: scriptSpec("exit 0") });
     await until(adapter(), real, "ended", patience());
-    const gone = fresh();
     const never = [
-      { id: `${gone.slice(-26)}.1`, mark: gone, attempt: 1 },
+      harness().absent(fresh()),
       { id: `${mark.slice(-26)}.9`, mark, attempt: 9 },
       { id: "x", mark: "../../etc", attempt: 1 },
     ];
     const seen = await adapter().observe([real, ...never], NEVER);
     expect([...seen.keys()].toSorted()).toEqual([real.id, ...never.map((one) => one.id)].toSorted());
     for (const one of never)
-      expect(seen.get(one.id)).toMatchObject({ kind: "unknown", why: expect.any(String) });
+      expect(seen.get(one.id)).toEqual({
+        kind: "unknown",
+        why: expect.stringMatching(/\S/),
+        gone: expect.any(Boolean),
+      });
   });
 
-  test("A6 many jobs cost one call", async () => {
+  test("A6 many jobs cost what one that is not there costs, two calls at most", async () => {
     const job = await submitted(adapter(), { mark: fresh(), attempt: 1, spec: scriptSpec("exit 0") });
     await until(adapter(), job, "ended", patience());
-    const missing = Array.from({ length: 300 }, () => fresh()).map((mark) => ({
-      id: `${mark.slice(-26)}.1`,
-      mark,
-      attempt: 1,
-    }));
-    const before = await harness().calls();
-    expect((await adapter().observe([job, ...missing], NEVER)).size).toBe(301);
-    expect((await harness().calls()) - before).toBeLessThanOrEqual(1);
+    const missing = Array.from({ length: 300 }, () => harness().absent(fresh()));
+    const cost = async (jobs: readonly JobRef[]) => {
+      const before = await harness().calls();
+      expect((await adapter().observe(jobs, NEVER)).size).toBe(jobs.length);
+      return (await harness().calls()) - before;
+    };
+    const one = await cost([harness().absent(fresh())]);
+    expect(await cost([job, ...missing])).toBe(one);
+    expect(one).toBeLessThanOrEqual(2);
   });
 
   test("A7 a reported end stays as it is: asked again, by a new process, after a cancel, a seizure, a submit", async () => {
@@ -201,25 +206,25 @@ function testObserve(context: SuiteContext): void {
     const spec = scriptSpec("exit 4");
     const job = await submitted(adapter(), { mark, attempt: 1, spec });
     const first = await until(adapter(), job, "ended", patience());
-    expect(first.end).toMatchObject({
-      kind: "exited",
-      exitCode: 4,
-      signal: null,
-      started: true,
-      settled: true,
-    });
+    expect(first.end).toMatchObject({ kind: "exited", exitCode: 4, signal: null, started: true });
+    // Times, cost and whether it may still be requeued can become known later; what happened cannot change.
+    const { kind, exitCode, signal, started, requeues } = first.end;
+    const same = { kind: "ended", end: { kind, exitCode, signal, started, requeues } };
     expect(await adapter().cancel(job, NEVER)).toBe("already_ended");
     expect(await adapter().seize(mark, 1, NEVER)).toBe("started");
     expect(await submitted(adapter(), { mark, attempt: 1, spec })).toEqual(job);
-    expect(await look(adapter(), job)).toEqual(first);
+    expect(await look(adapter(), job)).toMatchObject(same);
     const other = harness().open();
-    expect(await look(other, job)).toEqual(first);
+    expect(await look(other, job)).toMatchObject(same);
     await other.close();
   });
 
   test("a running job tells where and since when, and its end what it cost", async () => {
-    const job = await submitted(adapter(), { mark: fresh(), attempt: 1, spec: scriptSpec("sleep 1") });
+    const wasSeen = harness().scratch("was-seen");
+    const spec = scriptSpec(`until [ -e ${quoted(wasSeen)} ]; do sleep 0.1; done\nsleep 1`);
+    const job = await submitted(adapter(), { mark: fresh(), attempt: 1, spec });
     const seen = await until(adapter(), job, "running", patience());
+    writeFileSync(wasSeen, "");
     expect(seen.nodes.length).toBe(1);
     const { end } = await until(adapter(), job, "ended", patience());
     expect(end.startedAtMs).toBeLessThanOrEqual(end.endedAtMs ?? 0);
@@ -250,7 +255,9 @@ function testCancel(context: SuiteContext): void {
       expect(await adapter().cancel(job, NEVER)).toBe("asked");
       expect(["asked", "already_ended"]).toContain(await adapter().cancel(job, NEVER));
       const { end } = await until(adapter(), job, "ended", patience());
-      expect(end).toMatchObject({ kind: "exited", exitCode: 9, termAtMs: expect.any(Number) });
+      // A scheduler may know better than its job's exit code why it ended.
+      expect(["exited", "cancelled"]).toContain(end.kind);
+      expect(end).toMatchObject({ exitCode: 9, termAtMs: expect.any(Number) });
       expect(await adapter().cancel(job, NEVER)).toBe("already_ended");
       expect(await harness().leftovers(mark)).toEqual([]);
     });
@@ -276,10 +283,7 @@ function testCancel(context: SuiteContext): void {
       expect(end).toMatchObject({ kind: "cancelled", started: false });
       await slots.release();
       expect(starts()).toBe(0);
-      const gone = fresh();
-      expect(await adapter().cancel({ id: `${gone.slice(-26)}.1`, mark: gone, attempt: 1 }, NEVER)).toBe(
-        "not_found",
-      );
+      expect(await adapter().cancel(harness().absent(fresh()), NEVER)).toBe("not_found");
     });
   });
 }

@@ -69,6 +69,7 @@ export async function startLocalHarness(): Promise<SchedulerHarness> {
     instance: INSTANCE,
     patienceMs: 15_000,
     open: () => openLocal(workdir),
+    absent: (mark) => ({ id: `${mark.slice(-26)}.1`, mark, attempt: 1 }),
     scratch: (name) => join(directory.path, name),
     leftovers: async (mark) => carriers(root(mark)),
     traces: async (mark) =>

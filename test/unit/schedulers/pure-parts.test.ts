@@ -108,6 +108,7 @@ describe("exit records", () => {
       coreSeconds: 10,
       requeues: 2,
       node: "c1",
+      settled: true,
     });
   });
 
