@@ -1,4 +1,4 @@
-import type { Observation } from "./adapter.ts";
+import type { JobEnd, Observation } from "./adapter.ts";
 import { applyEnd } from "./ending.ts";
 import { type EventDraft, lifecycleEvent } from "./event.ts";
 import type { FactOf } from "./fact.ts";
@@ -20,10 +20,7 @@ export function applyObservation(record: TaskRecord, fact: Observed): Step {
     case "unknown":
       return unseen(record, fact, seen);
     case "ended":
-      // Accounting can lag behind a requeue. What it says of an older life is no witness of the present one.
-      return seen.end.requeues < record.life
-        ? unseen(record, fact, { why: "only the end of an earlier run is known", gone: false })
-        : applyEnd(record, fact.atMs, seen.end);
+      return ended(record, fact, seen.end);
     case "queued":
     case "held":
       return waiting(record, fact, seen);
@@ -34,6 +31,14 @@ export function applyObservation(record: TaskRecord, fact: Observed): Step {
     default:
       return seen satisfies never;
   }
+}
+
+function ended(record: TaskRecord, fact: Observed, end: JobEnd): Step {
+  if (end.requeues >= record.life) return applyEnd(record, fact.atMs, end);
+  // A claim that was taken away from the job shuts out every life, whether it says which or not.
+  if (end.witness === "claim") return applyEnd(record, fact.atMs, { ...end, requeues: record.life });
+  // Accounting can lag behind a requeue. What it says of an older life is no witness of the present one.
+  return unseen(record, fact, { why: "only the end of an earlier run is known", gone: false });
 }
 
 function unseen(

@@ -224,6 +224,15 @@ test("an end of an older life ends nothing and counts as a look that saw nothing
   expect(events).toEqual(["task.status"]);
 });
 
+test("a claim that was taken away from a job ends it in whatever life it waits", () => {
+  const withdrawn = sawEnd({ kind: "cancelled", witness: "claim", started: false, requeues: 0 });
+  expect(tell(queued, sawRequeued, withdrawn).record).toMatchObject({
+    phase: "collecting",
+    life: 1,
+    end: { kind: "cancelled", requeues: 1, started: false },
+  });
+});
+
 test("a running job whose count of requeues is behind keeps its life", () => {
   const reborn = tell(running, sawRequeued).record;
   expect(tell(reborn, sawRunning(0)).record).toMatchObject({ phase: "running", life: 1 });
