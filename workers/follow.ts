@@ -194,7 +194,9 @@ function isDrained(deps: WorkerDeps, follow: Following, chunks: readonly LogChun
   const { record, cursors } = follow;
   if (record.phase !== "collecting" || record.end === null) return false;
   if (!chunks.every((chunk) => chunk.atEnd)) return false;
-  const { bytes } = record.end;
+  const { bytes, kind } = record.end;
+  // A script that never began has nothing on its way.
+  if (kind === "launch_failed") return true;
   const complete =
     bytes !== null &&
     (cursors.stdout?.offset ?? 0) >= bytes.stdout &&

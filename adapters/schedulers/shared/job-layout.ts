@@ -14,6 +14,8 @@ export type JobLayout = {
   readonly swept: string;
   readonly closed: string;
   readonly input: string;
+  /** Where Slurm writes what the batch script says before it becomes the wrapper. */
+  readonly slurmOut: string;
   attempt(attempt: number): string;
   claim(attempt: number): string;
   problem(attempt: number): string;
@@ -40,6 +42,7 @@ export function layoutAt(root: string): JobLayout {
     swept: join(own, "swept"),
     closed: join(own, WRAPPER_FILES.closed),
     input: join(own, "input"),
+    slurmOut: join(own, "slurm.out"),
     attempt: (attempt) => join(own, `attempt.${attempt}`),
     claim: (attempt) => join(own, WRAPPER_FILES.claim(attempt)),
     problem: (attempt) => join(own, `problem.${attempt}`),

@@ -58,7 +58,7 @@ export function submitArguments(
     `--job-name=${mark}`,
     `--comment=${commentOf(mark, attempt)}`,
     `--chdir=${layout.work}`,
-    `--output=${layout.own}/slurm.out`,
+    `--output=${layout.slurmOut}`,
     "--open-mode=append",
     "--export=NONE",
     ...resourceArguments(request),

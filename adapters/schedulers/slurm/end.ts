@@ -25,6 +25,8 @@ export type Evidence = {
   readonly began: boolean;
   /** Why the wrapper could not begin. */
   readonly problem: string | null;
+  /** The last lines of Slurm's output file, where what the preamble and Slurm itself said is; null when not looked at. */
+  readonly said?: string | null;
 };
 
 type Verdict = Pick<JobEnd, "kind" | "exitCode" | "signal" | "reason"> & { readonly isByRecord: boolean };
@@ -139,7 +141,7 @@ function byRecord(exit: ExitRecord): Verdict {
 /** What slurmd tells in place of a signal when it could not open the work directory or the output file (22.05, 24.11). */
 const NO_PLACE = 53;
 
-function byStatus({ state, exit, reason, nodes }: Told, { began, problem }: Evidence): Verdict {
+function byStatus({ state, exit, reason, nodes }: Told, { began, problem, said = null }: Evidence): Verdict {
   const bare = { exitCode: null, signal: null, isByRecord: false };
   // 24.11 lets a request that no node can ever meet fail at once, with a status of 0:1 that nobody exited with.
   if (state === "FAILED" && !began && nodes.length === 0)
@@ -149,14 +151,20 @@ function byStatus({ state, exit, reason, nodes }: Told, { began, problem }: Evid
       reason: `Slurm could not give it any nodes (${reason ?? "FAILED"})`,
     };
   const place = "its work directory or output file could not be opened on the node";
-  if (exit?.signal === NO_PLACE) return { ...bare, kind: "launch_failed", reason: problem ?? place };
+  if (exit?.signal === NO_PLACE)
+    return { ...bare, kind: "launch_failed", reason: withSaid(problem ?? place, said) };
   if (exit !== null && exit.signal > 0) {
     const why = exit.signal === 9 ? "killed from outside; often for using too much memory" : null;
     return { ...bare, kind: "signalled", signal: exit.signal, reason: why };
   }
   const exitCode = exit === null || exit.lossy === true ? null : exit.code;
   if (state === "FAILED" && !began)
-    return { ...bare, kind: "launch_failed", exitCode, reason: problem ?? notBegun(exit, reason) };
+    return {
+      ...bare,
+      kind: "launch_failed",
+      exitCode,
+      reason: withSaid(problem ?? notBegun(exit, reason), said),
+    };
   return { ...bare, kind: "exited", exitCode, reason: exit?.lossy === true ? lossyReason(exit) : null };
 }
 
@@ -172,7 +180,11 @@ function notBegun(exit: ExitStatus | null, reason: string | null): string {
   const code = exit === null ? null : CODES[exit.code];
   if (code !== undefined && code !== null) return `${code} (exit code ${exit?.code})`;
   const detail = exit === null || exit.code === 0 ? reason : `exit code ${exit.code}`;
-  return `the job ended before its script began${detail === null ? "" : ` (${detail})`}; see its slurm.out`;
+  return `the job ended before its script began${detail === null ? "" : ` (${detail})`}`;
+}
+
+function withSaid(reason: string, said: string | null): string {
+  return said === null ? reason : `${reason}: ${said}`;
 }
 
 function lossyReason({ code }: ExitStatus): string {

@@ -5,7 +5,7 @@ import { type ExitRecord, readExit, readNewestLife } from "../shared/exit-record
 import type { AccountAnswer, AccountLife } from "./account.ts";
 import { identityOf, idOfIdentity } from "./batch-script.ts";
 import { endOf, endOfRecordAlone } from "./end.ts";
-import { carriesMark, readProblem, type SlurmJob } from "./places.ts";
+import { carriesMark, readLastWords, readProblem, type SlurmJob } from "./places.ts";
 import type { QueueRow } from "./queue-rows.ts";
 import type { SlurmRoom } from "./room.ts";
 import { readState } from "./states.ts";
@@ -81,14 +81,20 @@ async function judgeClaim(job: Judged): Promise<Judgement | null> {
   return unknown(`the claim is held by ${JSON.stringify(claim.identity.slice(0, 80))}`, false);
 }
 
-type Files = { readonly exit: ExitRecord | null; readonly began: boolean; readonly problem: string | null };
+type Files = {
+  readonly exit: ExitRecord | null;
+  readonly began: boolean;
+  readonly problem: string | null;
+  readonly said: string | null;
+};
 
 /** What the wrapper wrote in the life with this many requeues. */
 async function readFiles(job: Judged, requeues: number): Promise<Files> {
   const problem = await readProblem(job.layout, job.ref.attempt);
   const life = await readNewestLife(job.layout, identityOf(job.id));
-  if (life === null || life.requeues !== requeues) return { exit: null, began: false, problem };
-  return { exit: await readExit(job.layout, life), began: true, problem };
+  if (life === null || life.requeues !== requeues)
+    return { exit: null, began: false, problem, said: await readLastWords(job.layout, problem) };
+  return { exit: await readExit(job.layout, life), began: true, problem, said: null };
 }
 
 function lifeOf(room: SlurmRoom, job: Judged, account: AccountAnswer): AccountLife | null {

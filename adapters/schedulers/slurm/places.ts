@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import type { JobRef } from "../../../src/domain/adapter.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
 import { unlessCode } from "../shared/atomic-file.ts";
 import { type JobLayout, jobLayout } from "../shared/job-layout.ts";
 import { markTail } from "../shared/mark.ts";
+import { openInside } from "../shared/open-inside.ts";
 import { commentOf } from "./commands.ts";
 import type { SlurmRoom } from "./room.ts";
 
@@ -46,6 +46,31 @@ export function carriesMark(
 
 /** What the wrapper of that attempt said when it could not begin, or null. */
 export async function readProblem(layout: JobLayout, attempt: number): Promise<string | null> {
-  const text = await unlessCode(["ENOENT", "ENOTDIR"], "", () => readFile(layout.problem(attempt), "utf8"));
-  return text.trim() === "" ? null : text.trim().slice(0, 500);
+  const text = (await readTail(layout, layout.problem(attempt))).trim();
+  return text === "" ? null : text.slice(0, MAX_PROBLEM);
+}
+
+/** The end of what Slurm, the modules and the preamble said beside `problem`, on one line; null when that is nothing. */
+export async function readLastWords(layout: JobLayout, problem: string | null): Promise<string | null> {
+  const lines = (await readTail(layout, layout.slurmOut)).split("\n").map((line) => line.trim());
+  const text = lines.filter((line) => line !== "" && line !== problem).join("; ");
+  return text === "" ? null : text.slice(-MAX_WORDS);
+}
+
+const MAX_PROBLEM = 500;
+const MAX_WORDS = 300;
+const TAIL_BYTES = 4096;
+
+/** The job's user may write here: a link is not followed. A file that is not there reads as empty. */
+async function readTail(layout: JobLayout, path: string): Promise<string> {
+  const file = await unlessCode(["ENOENT", "ENOTDIR"], null, () => openInside(layout.root, path));
+  if (file === null || "refused" in file) return "";
+  try {
+    const { size } = await file.stat();
+    const from = Math.max(0, size - TAIL_BYTES);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, from);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
