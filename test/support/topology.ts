@@ -18,6 +18,8 @@ type TopologyOptions = {
   readonly tuning?: JsonObject;
   /** Fields of the local target `here`. */
   readonly target?: JsonObject;
+  /** In place of `here`; the tools then name theirs. */
+  readonly targets?: JsonObject;
 };
 
 /** `tailrace serve` and `tailrace work` as processes of their own, on one state directory with its embedded Redis. */
@@ -28,6 +30,8 @@ export type Topology = {
   readonly servers: readonly CliProcess[];
   readonly server: CliProcess;
   readonly worker: CliProcess;
+  /** A second worker, which is not started with the others. */
+  readonly spare: CliProcess;
   /** The test's own connection to the embedded Redis. Reconnects by itself. */
   readonly observer: Redis;
   redisPid(): Promise<number>;
@@ -64,7 +68,8 @@ export async function startTopology(options: TopologyOptions): Promise<Topology>
     retryStrategy: () => 20,
   });
   const worker = cliProcess("worker", ["work", ...shared]);
-  const topology = govern({ dir, startsFile, server, servers: [server, ...others], worker, observer });
+  const spare = cliProcess("spare worker", ["work", ...shared]);
+  const topology = govern({ dir, startsFile, server, servers: [server, ...others], worker, spare, observer });
   try {
     await topology.startAll();
     return topology;
@@ -74,10 +79,10 @@ export async function startTopology(options: TopologyOptions): Promise<Topology>
   }
 }
 
-type Parts = Pick<Topology, "dir" | "startsFile" | "server" | "servers" | "worker" | "observer">;
+type Parts = Pick<Topology, "dir" | "startsFile" | "server" | "servers" | "worker" | "spare" | "observer">;
 
 function govern(parts: Parts): Topology {
-  const { dir, startsFile, servers, worker, observer } = parts;
+  const { dir, startsFile, servers, worker, spare, observer } = parts;
   const all = [...servers, worker];
   const redisPid = async () => Number(/process_id:(\d+)/.exec(await observer.info("server"))?.[1]);
   return {
@@ -87,7 +92,7 @@ function govern(parts: Parts): Topology {
       readFileSync(startsFile, "utf8")
         .split("\n")
         .filter((line) => line === text).length,
-    logs: () => all.map((one) => `--- ${one.name}\n${one.log().slice(-6_000)}`).join("\n"),
+    logs: () => [...all, spare].map((one) => `--- ${one.name}\n${one.log().slice(-6_000)}`).join("\n"),
     async killAll() {
       const pid = await redisPid();
       const gone = all.map((one) => one.kill());
@@ -101,7 +106,7 @@ function govern(parts: Parts): Topology {
     async stop() {
       const pid = await redisPid().catch(() => null);
       observer.disconnect();
-      for (const one of all) await one.stop();
+      for (const one of [...all, spare]) await one.stop();
       // The last process of ours stops it, unless all of them were killed.
       if (pid !== null && isThere(pid)) await killPid(pid);
       await eventually(() => rmSync(dir, { recursive: true, force: true }));
@@ -122,7 +127,9 @@ function configText(options: TopologyOptions, startsFile: string): string {
     auth: {
       tokens: Object.entries(TOKENS).map(([name, token]) => ({ name, sha256: tokenHash(token) })),
     },
-    targets: { here: { scheduler: "local", maxConcurrent: 4, graceSeconds: 1, ...options.target } },
+    targets: options.targets ?? {
+      here: { scheduler: "local", maxConcurrent: 4, graceSeconds: 1, ...options.target },
+    },
     tools,
     tuning: { ...HASTY, ...options.tuning },
   });
