@@ -90,6 +90,7 @@ test("never more jobs than slots over several processes, first come first served
   if (first === undefined || second === undefined || last === undefined) throw new Error("unexpected");
   expect(await look(first, last)).toEqual({
     kind: "queued",
+    requeues: 0,
     reason: "waiting for a free slot: 2 of 2 in use",
   });
   await Promise.all(
