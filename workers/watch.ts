@@ -1,4 +1,4 @@
-import type { Observation } from "../src/domain/adapter.ts";
+import type { JobRef, Observation } from "../src/domain/adapter.ts";
 import { advance } from "../src/domain/advance.ts";
 import { dueExtension } from "../src/domain/deadlines.ts";
 import { dutiesOf, parseDutyMember } from "../src/domain/duties.ts";
@@ -28,17 +28,28 @@ async function watchBatch(deps: WorkerDeps, members: readonly string[], stop: Ab
   const records = [...(await deps.store.readMany(ids)).values()].filter(isWatched);
   const jobs = records.flatMap((record) => record.job ?? []);
   if (jobs.length === 0) return;
-  let seen: ReadonlyMap<string, Observation>;
-  try {
-    const at = { withinMs: deps.tuning.callTimeoutMs, stop };
-    seen = await ask(deps, at, (signal) => deps.adapter.observe(jobs, signal));
-  } catch (error) {
-    if (!(error instanceof BridgeError)) throw error;
-    deps.log.warn({ event: "watch.fault", target: deps.target, jobs: jobs.length, err: error });
-    return;
-  }
+  const seen = await lookAt(deps, jobs, stop);
+  if (seen === null) return;
   const atMs = await deps.store.now();
   await Promise.all(records.map((record) => noteObservation(deps, record, { seen, atMs, stop })));
+}
+
+/** A target that could not be asked has told nothing of any of its jobs, and their tasks say why. Null: we are stopping. */
+async function lookAt(
+  deps: WorkerDeps,
+  jobs: readonly JobRef[],
+  stop: AbortSignal,
+): Promise<ReadonlyMap<string, Observation> | null> {
+  try {
+    const at = { withinMs: deps.tuning.callTimeoutMs, stop };
+    return await ask(deps, at, (signal) => deps.adapter.observe(jobs, signal));
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error;
+    if (stop.aborted) return null;
+    deps.log.warn({ event: "watch.fault", target: deps.target, jobs: jobs.length, err: error });
+    const nothing = { kind: "unknown", why: error.message, gone: false } as const;
+    return new Map(jobs.map((job) => [job.id, nothing]));
+  }
 }
 
 function isWatched(record: TaskRecord): boolean {
@@ -58,7 +69,7 @@ async function noteObservation(deps: WorkerDeps, record: TaskRecord, looks: Look
   const after = await advance(deps, record, { kind: "observed", observation, atMs });
   if (after === null) return;
   if (hasEnded(after)) return retireJob(deps, after);
-  if (after.unseen !== null) return considerLost(deps, after, looks);
+  if (observation.kind === "unknown" && observation.gone) return considerLost(deps, after, looks);
   const expiresAtMs = dueExtension(after, atMs);
   if (expiresAtMs !== null) await advance(deps, after, { kind: "ttl_extended", expiresAtMs, atMs });
 }

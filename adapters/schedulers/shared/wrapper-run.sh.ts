@@ -4,6 +4,8 @@ import { COOKIE } from "./wrapper-names.ts";
 export const RUN_PART = String.raw`# Signals every process of the job, also those that left its session: they carry the job's directory in their environment.
 tr_sweep() {
   tr_swept=
+  # A node that was given up may still be here: what looks like ours then belongs to the job's next life.
+  [ ! -e "life.$((tr_life + 1)).json" ] || return 0
   [ -r /proc/self/environ ] || return 0
   for tr_f in $(${COOKIE}= grep -lF "${COOKIE}=$tr_task" /proc/[0-9]*/environ 2>/dev/null); do
     tr_p=${"$"}{tr_f#/proc/}

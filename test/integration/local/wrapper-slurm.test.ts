@@ -1,7 +1,9 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { closeFor } from "../../../adapters/schedulers/shared/job-access.ts";
+import { layoutAt } from "../../../adapters/schedulers/shared/job-layout.ts";
 import { eventually } from "../../support/eventually.ts";
 import { scriptSpec } from "../../support/jobs.ts";
 import {
@@ -128,5 +130,36 @@ describe.each(EACH_SHELL)("for Slurm, under %s", (_, shell) => {
       { stdout: 6, stderr: 4, messages: 16 },
     ]);
     expect(bench.exitRecord(2)).toMatchObject({ life: 2, requeues: 2, stdoutBytes: 9 });
+  });
+
+  test("a life that goes on although the next has begun ends without touching that", async () => {
+    const body = 'echo "$SLURM_RESTART_COUNT"\nuntil [ -e "go.$SLURM_RESTART_COUNT" ]; do sleep 0.05; done';
+    bench.prepare(scriptSpec(`#!/bin/sh\n${body}\nexit "$SLURM_RESTART_COUNT"\n`));
+    const begin = async (requeues: number, said: string) => {
+      const counted = ["env", `SLURM_RESTART_COUNT=${requeues}`, ...shell];
+      const wrapper = bench.start(counted, { ...SLURM, requeues });
+      const ended = once(wrapper, "exit");
+      await eventually(() => expect(stdout()).toBe(said));
+      return { ended };
+    };
+    const first = await begin(3, "3\n");
+    const second = await begin(4, "3\n4\n");
+    writeFileSync(`${bench.root}/work/go.3`, "");
+    expect((await first.ended)[0]).toBe(3);
+    writeFileSync(`${bench.root}/work/go.4`, "");
+    expect((await second.ended)[0]).toBe(4);
+    expect(bench.exitRecord(0)).toMatchObject({ requeues: 3, exitCode: 3 });
+    expect(bench.exitRecord(1)).toMatchObject({ requeues: 4, exitCode: 4, signal: null });
+  });
+
+  test("a life of a job whose task has ended begins nothing, and says why", async () => {
+    bench.prepare(scriptSpec("#!/bin/sh\necho out\n"));
+    expect(await bench.runToEnd(shell, SLURM)).toBe(0);
+    await closeFor(layoutAt(bench.root));
+    await closeFor(layoutAt(bench.root));
+    const before = readdirSync(bench.own("."));
+    expect(await bench.runToEnd(shell, { ...SLURM, requeues: 1 })).toBe(76);
+    expect(readdirSync(bench.own("."))).toEqual(before);
+    expect(stdout()).toBe("out\n");
   });
 });
