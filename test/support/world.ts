@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { tokenHash } from "../../src/auth/tokens.ts";
 import {
   type Adapters,
@@ -27,6 +27,8 @@ export type WorldOptions = {
   /** In place of one local target named `here`. */
   readonly targets?: Settings["targets"];
   readonly inlineWaitMs?: number;
+  /** In place of one that says nothing. */
+  readonly log?: Logger;
 };
 
 export type StreamEvent = { readonly seq: number; readonly type: string; readonly payload: JsonObject };
@@ -98,7 +100,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     tools: options.tools ?? [],
     tuning: Tuning.parse({ ...QUICK, ...options.tuning }),
   };
-  const log = pino({ level: process.env["TAILRACE_TEST_LOG"] ?? "silent" });
+  const log = options.log ?? pino({ level: process.env["TAILRACE_TEST_LOG"] ?? "silent" });
   const ledger = await openLedger(settings, log);
   const adapters = createAdapters(settings);
   const desk = await startDesk(settings, ledger, adapters, log);

@@ -65,10 +65,14 @@ function readFailure(
   return { kind: "uncertain", why: why(`sbatch failed with exit code ${exitCode}`, said) };
 }
 
-/** Some sites' wrappers print more on stdout: the last line that is an id counts. */
+/**
+ * Some sites' wrappers print more on stdout: the last line that is an id counts. One without a line end may have been cut,
+ * and then names another job.
+ */
 function readId(stdout: string): Extract<SubmitReading, { kind: "accepted" }> | null {
   const line = stdout
-    .split(/\r?\n/)
+    .split("\n")
+    .slice(0, -1)
     .map((text) => text.trim())
     .findLast((text) => /^[1-9]\d*(?:;[\w.-]+)?$/.test(text));
   if (line === undefined) return null;

@@ -200,6 +200,21 @@ test("a cancel waits for the target when the fate of a try is not known", async 
   expect(await phaseOf(taskId)).toBe("submitting");
 });
 
+test("a target that cannot be asked leaves its tasks as they are, and each says why", async () => {
+  const taskId = await bench.accept("sleep 30");
+  await submitTask(bench.deps(), taskId, GO_ON);
+  const refuse = () => Promise.reject(new BridgeError("unreachable", "here", "squeue did not answer"));
+  const unseen = async () => (await bench.store.read(taskId))?.record.unseen ?? null;
+  for (const looks of [1, 2]) {
+    await bench.store.reschedule("here", [{ member: `watch:${taskId}`, inMs: 0 }]);
+    await watchTarget(bench.deps({ observe: refuse }), GO_ON);
+    expect(await unseen()).toMatchObject({ looks, why: "squeue did not answer", gone: null });
+  }
+  await bench.store.reschedule("here", [{ member: `watch:${taskId}`, inMs: 0 }]);
+  await watchTarget(bench.deps(), GO_ON);
+  expect(await unseen()).toBeNull();
+});
+
 test("a garbled or silent observation changes nothing, however often it comes", async () => {
   const taskId = await bench.accept("sleep 30");
   await submitTask(bench.deps(), taskId, GO_ON);

@@ -8,11 +8,11 @@ import { startWorld, type World, type WorldOptions } from "../world.ts";
 import { type Cluster, clusterFromEnv } from "./cluster.ts";
 import { slurmDirectory } from "./harness.ts";
 
-type SlurmWorldOptions = Pick<WorldOptions, "tools" | "tuning"> & {
-  /** Fields of the target `cluster`. */
+type SlurmWorldOptions = Pick<WorldOptions, "tools" | "tuning" | "log"> & {
+  /** Fields of the target `cluster`, to which all tools go that name no other. */
   readonly target?: JsonObject;
-  /** In place of a directory of its own. */
-  readonly workdir?: string;
+  /** Fields of further targets. */
+  readonly others?: Readonly<Record<string, JsonObject>>;
 };
 
 /** A whole Tailrace in this process, on the cluster that SLURM_CONF names. */
@@ -36,12 +36,19 @@ export type SlurmWorld = World & {
 export async function startSlurmWorld(options: SlurmWorldOptions = {}): Promise<SlurmWorld> {
   const cluster = clusterFromEnv();
   const directory = slurmDirectory();
-  const workdir = options.workdir ?? directory.workdir;
-  const target = { scheduler: "slurm", workdir, slurmConf: cluster.conf, pollSeconds: 1, ...options.target };
+  const { workdir } = directory;
+  const common = { scheduler: "slurm", workdir, slurmConf: cluster.conf, pollSeconds: 1 };
+  const others = options.others ?? {};
   const world = await startWorld({
-    tools: (options.tools ?? []).map((tool) => ({ ...tool, target: "cluster" })),
-    targets: { cluster: target },
+    tools: (options.tools ?? []).map((tool) =>
+      tool.target in others ? tool : { ...tool, target: "cluster" },
+    ),
+    targets: {
+      cluster: { ...common, ...options.target },
+      ...Object.fromEntries(Object.entries(others).map(([name, fields]) => [name, { ...common, ...fields }])),
+    },
     tuning: { submitTimeoutMs: 20_000, ...options.tuning },
+    ...(options.log === undefined ? {} : { log: options.log }),
   });
   const record = async (taskId: string) => {
     const stored = await world.ledger.store.read(taskId);
