@@ -17,6 +17,7 @@ import {
   TokenFile,
   ToolFile,
 } from "../../../src/config/schema.ts";
+import { complaintsAbout } from "../../support/config.ts";
 
 /** Parts that are read by themselves, so that the schema around them does not show their keys. */
 const PARTS: Readonly<Record<string, { readonly below: string; readonly schema: z.ZodObject }>> = {
@@ -42,7 +43,8 @@ function keysOf(schema: z.ZodObject, below = ""): string[] {
   });
 }
 
-const page = readFileSync(new URL("../../../docs/config.md", import.meta.url), "utf8");
+const pageOf = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
+const page = pageOf("docs/config.md");
 
 function documented(heading: string): string[] {
   const start = page.indexOf(`${heading}\n`);
@@ -62,4 +64,13 @@ test.each([
   ["### Resources with `scheduler: slurm`", keysOf(ResourcesFile)],
 ])("docs/config.md lists under %s all of its keys and no others", (heading, keys) => {
   expect(documented(heading).sort()).toEqual(keys.filter((key) => key !== "scheduler").sort());
+});
+
+test.each(["README.md", "docs/slurm.md"])("the configurations that %s shows are right", async (name) => {
+  const shown = [...pageOf(name).matchAll(/^```yaml\n(targets:[\s\S]*?)^```$/gm)].map(
+    ([, text = ""]) => text,
+  );
+  expect(shown.length).toBeGreaterThan(1);
+  const files = { "run_cfd_case.sh": "#!/bin/sh\n", "solve_case.sh": "#!/bin/sh\n" };
+  for (const text of shown) expect(await complaintsAbout(text, { files })).toEqual([]);
 });
