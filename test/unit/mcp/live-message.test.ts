@@ -46,7 +46,11 @@ test.each<[string, Partial<TaskRecord>, string]>([
     { ...RUNNING, unseen: { sinceMs: T0, looks: 2, why: "slurmdbd\nis down", gone: null } },
     "running 12m on c3 · cluster cannot tell about the job just now (slurmdbd is down)",
   ],
-  ["unseen once", { ...RUNNING, unseen: { sinceMs: T0, looks: 1, why: "x", gone: null } }, "running 12m on c3"],
+  [
+    "unseen once",
+    { ...RUNNING, unseen: { sinceMs: T0, looks: 1, why: "x", gone: null } },
+    "running 12m on c3",
+  ],
 ])("a task that is %s says so", (_, fields, expected) => {
   expect(line(fields)).toBe(expected);
 });
