@@ -67,6 +67,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await topology?.stop();
+  await cluster.tryRun(["scancel", "--user=root"]);
   directory.remove();
   table.print();
 }, 60_000);

@@ -95,6 +95,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await world?.stop();
+  await cluster.tryRun(["scancel", "--user=root"]);
   directory.remove();
   table.print();
 });

@@ -20,7 +20,7 @@ kill -9 "$$"`,
   /** The request is on its way for so long that the attempt has been given up when it arrives. */
   late: `setsid sh -c 'own=$1
 shift
-until [ -e "$own/claim.1" ]; do sleep 0.05; done
+until [ -e "$own/claim.1" ] || [ ! -d "$own" ]; do sleep 0.05; done
 exec sbatch "$@" <"$own/front.in"' late "$own" "$@" >/dev/null 2>&1 &
 kill -9 "$$"`,
 } as const;
@@ -41,7 +41,8 @@ export function writeGate(
 ): string {
   const submit = `sbatch "$@" <"$own/front.in"`;
   const signIn = `: >"${reached}/$job"`;
-  const until = (file: string) => `until [ -e "${file}" ]; do sleep 0.05; done`;
+  // The test's directory goes when the test has failed.
+  const until = (file: string) => `until [ -e "${file}" ] || [ ! -d "$own" ]; do sleep 0.05; done`;
   const steps = {
     before: [signIn, until(opened), `exec ${submit}`],
     late: [signIn, until("$own/claim.1"), `exec ${submit}`],
