@@ -68,11 +68,15 @@ function describeFacts(room: SlurmRoom, facts: ClusterFacts): CheckLine[] {
       {},
     ),
     line("stopping a job", `KILL comes ${facts.killWaitSeconds ?? 30} s after TERM (KillWait)`, {}),
-    line("process tracking", facts.proctrack ?? "not told", {
+    {
+      what: "process tracking",
+      // The script leaves the wrapper's process group: neither TERM nor KILL of Slurm would reach it.
+      ok: isTracked,
+      found: facts.proctrack ?? "not told",
       advice: isTracked
         ? null
-        : "processes that leave their group outlive a job: proctrack/cgroup holds them all",
-    }),
+        : "a cancelled job would live on: proctrack/cgroup (or linuxproc) holds all of it",
+    },
     line("requests that can never run", `EnforcePartLimits=${facts.enforcePartLimits ?? "?"}`, {
       advice:
         facts.enforcePartLimits === "NO"
