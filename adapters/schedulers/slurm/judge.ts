@@ -2,6 +2,7 @@ import type { JobEnd, Observation } from "../../../src/domain/adapter.ts";
 import { AttemptRecord, readAttemptAs } from "../shared/attempts.ts";
 import { type Claim, readClaim } from "../shared/claim.ts";
 import { type ExitRecord, readExit, readNewestLife } from "../shared/exit-record.ts";
+import { exists } from "../shared/job-directory.ts";
 import type { AccountAnswer, AccountLife } from "./account.ts";
 import { identityOf, idOfIdentity } from "./batch-script.ts";
 import { endOf, endOfRecordAlone } from "./end.ts";
@@ -92,8 +93,11 @@ type Files = {
 async function readFiles(job: Judged, requeues: number): Promise<Files> {
   const problem = await readProblem(job.layout, job.ref.attempt);
   const life = await readNewestLife(job.layout, identityOf(job.id));
-  if (life === null || life.requeues !== requeues)
-    return { exit: null, began: false, problem, said: await readLastWords(job.layout, problem) };
+  if (life === null || life.requeues !== requeues) {
+    // Where the directory is gone too, that it holds no life proves nothing.
+    const began = !(await exists(job.layout.own));
+    return { exit: null, began, problem, said: await readLastWords(job.layout, problem) };
+  }
   return { exit: await readExit(job.layout, life), began: true, problem, said: null };
 }
 

@@ -110,12 +110,18 @@ describe("the answer of a submission", () => {
     expect(readSubmit(resultOf({ exitCode: 0, stdout }), 1)).toEqual({ kind: "accepted", id, cluster });
   });
 
-  test.each(["", "Submitted batch job 5 on cluster nautilus\n", "0\n", "5;\n", "5 6\n", "-5\n", "job 5\n", "5"])(
-    "exit code 0 without an id may have left a job: %j",
-    (stdout) => {
-      expect(readSubmit(resultOf({ exitCode: 0, stdout }), 1).kind).toBe("uncertain");
-    },
-  );
+  test.each([
+    "",
+    "Submitted batch job 5 on cluster nautilus\n",
+    "0\n",
+    "5;\n",
+    "5 6\n",
+    "-5\n",
+    "job 5\n",
+    "5",
+  ])("exit code 0 without an id may have left a job: %j", (stdout) => {
+    expect(readSubmit(resultOf({ exitCode: 0, stdout }), 1).kind).toBe("uncertain");
+  });
 
   test("what was stopped, or told an id and failed, may have left a job", () => {
     for (const changes of [
