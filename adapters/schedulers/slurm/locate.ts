@@ -16,6 +16,8 @@ import type { SlurmRoom } from "./room.ts";
 import { readState } from "./states.ts";
 
 const WIDTH = 16;
+/** How far apart the clocks of controller and file server may be. */
+const CLOCKS_MS = 60_000;
 
 /** What the files say of a mark: its job, or the attempts whose job may be waiting in the queue. */
 type Trace = {
@@ -111,6 +113,8 @@ async function findForgotten(
     const trace = old.find(({ mark }) => mark === life.name);
     const [attempt] = trace?.open ?? [];
     if (trace === undefined || attempt === undefined || !carriesMark(room, life, trace.mark)) continue;
+    // An older one was submitted from a directory that is no more.
+    if ((life.submitMs ?? 0) < trace.sinceMs - CLOCKS_MS) continue;
     found.set(trace.mark, { id: life.id, mark: trace.mark, attempt });
   }
 }

@@ -31,16 +31,21 @@ export function layoutOf(room: SlurmRoom, mark: string): JobLayout {
   return jobLayout(room.workdir, mark);
 }
 
+type Carrier = {
+  readonly name: string;
+  readonly user: string;
+  readonly comment?: string | null;
+  readonly workDir?: string | null;
+};
+
 /**
  * True for a batch job that carries the mark and runs under a user of ours. An id alone proves nothing: a controller
- * that crashed gives ids out again. Its owner may have renamed the job, so the comment counts too.
+ * that crashed gives ids out again. Its owner may have renamed the job, so the comment counts too. A job of another work
+ * directory is another server's, or that of a directory which was wiped: it can never run what we wrote.
  */
-export function carriesMark(
-  room: SlurmRoom,
-  row: { readonly name: string; readonly user: string; readonly comment?: string | null },
-  mark: string,
-): boolean {
+export function carriesMark(room: SlurmRoom, row: Carrier, mark: string): boolean {
   if (!room.users.names.includes(row.user)) return false;
+  if (row.workDir != null && row.workDir !== jobLayout(room.workdir, mark).work) return false;
   return row.name === mark || (row.comment ?? "").startsWith(commentOf(mark, 0).slice(0, -1));
 }
 

@@ -22,6 +22,7 @@ const FIELDS = [
   "RestartCnt",
   "exit_code",
   "Requeue",
+  "WorkDir",
   "Comment",
   "Reason",
 ] as const;
@@ -48,6 +49,8 @@ export type QueueRow = {
   readonly requeues: number;
   readonly exit: ExitStatus | null;
   readonly mayRequeue: boolean | null;
+  /** As it was submitted with --chdir. */
+  readonly workDir: string | null;
 };
 
 /**
@@ -63,7 +66,7 @@ function queueRow(line: string): QueueRow | null {
   if (parts.length <= FIELDS.length || parts.pop() !== "") return null;
   const [id = "", name = "", user = "", state = "", start, end, submit, cpus, nodes = "", restarts, exit] =
     parts;
-  const [requeue, comment = "", ...reason] = parts.slice(11);
+  const [requeue, workDir = "", comment = "", ...reason] = parts.slice(11);
   const startMs = epochMs(start);
   const endMs = epochMs(end);
   const submitMs = epochMs(submit);
@@ -88,5 +91,6 @@ function queueRow(line: string): QueueRow | null {
     requeues,
     exit: exitStatus(exit),
     mayRequeue: requeue === "1" ? true : requeue === "0" ? false : null,
+    workDir: workDir === "" || workDir === "(null)" ? null : workDir,
   };
 }

@@ -30,6 +30,7 @@ function queueLine(changes: Record<string, string>): string {
     restarts: "1",
     exit: "768",
     requeue: "1",
+    workdir: "/shared/jobs/x/work",
     comment: "(null)",
     reason: "NonZeroExitCode",
     ...changes,
@@ -43,7 +44,7 @@ describe("squeue's rows", () => {
   test("the format asks for every field, each followed by U+001F", () => {
     expect(QUEUE_FORMAT.split(",").every((field) => field.endsWith(`:${US}`))).toBe(true);
     expect(QUEUE_FORMAT.startsWith(`JobID:${US},Name:${US},UserName:`)).toBe(true);
-    expect(QUEUE_FORMAT.endsWith(`,Comment:${US},Reason:${US}`)).toBe(true);
+    expect(QUEUE_FORMAT.endsWith(`,WorkDir:${US},Comment:${US},Reason:${US}`)).toBe(true);
   });
 
   test("a row comes with numbers, times and nodes", () => {
@@ -64,6 +65,7 @@ describe("squeue's rows", () => {
           requeues: 1,
           exit: { code: 3, signal: 0 },
           mayRequeue: true,
+          workDir: "/shared/jobs/x/work",
         },
       ],
       problems: [],
@@ -94,6 +96,7 @@ describe("squeue's rows", () => {
       nodes: "",
       cpus: "4K",
       requeue: "",
+      workdir: "",
       comment: "  tailrace attempt 1 ",
       reason: "ReqNodeNotAvail, UnavailableNodes:c4",
     });
@@ -105,6 +108,7 @@ describe("squeue's rows", () => {
       nodes: [],
       cpus: 4096,
       mayRequeue: null,
+      workDir: null,
       comment: "tailrace attempt 1",
       reason: "ReqNodeNotAvail, UnavailableNodes:c4",
     });
