@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { execa } from "execa";
 
 export type RunOptions = {
@@ -48,14 +49,18 @@ export const run: CommandRunner = async (argv, options) => {
     reject: false,
     detached: true,
     cleanup: false,
-    stripFinalNewline: false,
-    maxBuffer: options.maxBytes,
+    // Its own buffering takes the event loop for as long as a command floods it: no deadline would be kept.
+    buffer: false,
     extendEnv: options.env === undefined,
     ...(options.env === undefined ? {} : { env: options.env }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.stdin === undefined ? { stdin: "ignore" as const } : { input: options.stdin }),
   });
   const { gaveUp, release } = stopGroupOn(stopped, child.pid);
+  const overflow = () => killGroup(child.pid, "SIGKILL");
+  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) =>
+    gather(stream, options.maxBytes, overflow),
+  );
   const result = await Promise.race([child, gaveUp]);
   release();
   if (result === null) {
@@ -63,17 +68,32 @@ export const run: CommandRunner = async (argv, options) => {
     child.stderr.destroy();
     return { ...blank, ...flags(), notStarted: null };
   }
-  if (result.isMaxBuffer) killGroup(child.pid, "SIGKILL");
   return {
     exitCode: result.exitCode ?? null,
     signal: result.signal ?? null,
-    stdout: result.stdout,
-    stderr: result.stderr,
+    stdout: stdout?.text() ?? "",
+    stderr: stderr?.text() ?? "",
     ...flags(),
-    tooMuchOutput: result.isMaxBuffer,
+    tooMuchOutput: [stdout, stderr].some((output) => output?.isTooMuch()),
     notStarted: child.pid === undefined ? (result.originalMessage ?? "it could not be started") : null,
   };
 };
+
+type Output = { text(): string; isTooMuch(): boolean };
+
+/** Keeps what a stream brings, as UTF-8. What goes over the limit is dropped, and the stream is closed. */
+function gather(stream: Readable, maxBytes: number, overflow: () => void): Output {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) return chunks.push(chunk);
+    chunks.push(chunk.subarray(0, Math.max(0, chunk.length - (bytes - maxBytes))));
+    overflow();
+    return stream.destroy();
+  });
+  return { text: () => Buffer.concat(chunks).toString("utf8"), isTooMuch: () => bytes > maxBytes };
+}
 
 function stopGroupOn(
   stopped: AbortSignal,

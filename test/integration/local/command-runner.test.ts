@@ -84,6 +84,13 @@ test("an abort before the start starts nothing", async () => {
   expect(() => readFileSync(marker)).toThrow();
 });
 
+test("a flood of output does not keep the deadline from being kept", async () => {
+  const begunMs = performance.now();
+  const result = await run(["yes"], { ...OPTIONS, timeoutMs: 200, maxBytes: 2 ** 30 });
+  expect(result).toMatchObject({ timedOut: true, tooMuchOutput: false });
+  expect(performance.now() - begunMs).toBeLessThan(1500);
+});
+
 test("too much output ends the command, and what came before is there", async () => {
   const result = await run(["sh", "-c", "while :; do echo 0123456789; done"], { ...OPTIONS, maxBytes: 1000 });
   expect(result.tooMuchOutput).toBe(true);
