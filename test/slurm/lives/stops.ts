@@ -113,7 +113,11 @@ export function testStops(get: () => Lives): void {
       ]);
       expect(await graceful.outcome()).toMatchObject({ kind: "cancelled", exitCode: 0 });
       expect(await graceful.readFile("stdout")).toBe("bye\n");
-      expect(await leaving.outcome()).toMatchObject({ kind: "succeeded", exitCode: 0 });
+      const outcome = await leaving.outcome();
+      // This cluster kills two seconds after TERM. On a busy machine that may come before the record, and then Slurm's
+      // word is all there is.
+      const isRecorded = (await leaving.readFile("exit.0.json")).trim() !== "";
+      expect(outcome).toMatchObject(isRecorded ? { kind: "succeeded", exitCode: 0 } : { kind: "cancelled" });
     },
     LIMIT_MS,
   );
