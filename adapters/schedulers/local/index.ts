@@ -121,8 +121,7 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
       call("delivering an answer", signal, ({ room }) => deliverTo(layoutOf(room, ref), key, value)),
     collect: (ref, request, signal) =>
       call("collecting outputs", signal, ({ room }) => collectFrom(layoutOf(room, ref), request, signal)),
-    retire: (ref, signal) =>
-      call("retiring a job", signal, ({ room }) => closeFor(layoutOf(room, ref))),
+    retire: (ref, signal) => call("retiring a job", signal, ({ room }) => closeFor(layoutOf(room, ref))),
     estimate: (spec, signal) => call("estimating", signal, ({ room }) => estimate(room, spec, signal)),
     steer: (ref, action, signal) =>
       call("steering a job", signal, ({ room }) => steerJob(findJob(room, ref), action)),

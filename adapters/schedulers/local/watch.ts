@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { JobEnd, type Observation } from "../../../src/domain/adapter.ts";
 import { NO_ROOM, unlessCode, writeOnce } from "../shared/atomic-file.ts";
 import { type Claim, readClaim } from "../shared/claim.ts";
 import { endOfExit, type LifeRecord, readExit, readNewestLife } from "../shared/exit-record.ts";
 import { exists, isJobDirectory } from "../shared/job-directory.ts";
+import { readSmall } from "../shared/read-small.ts";
 import type { Line } from "./line.ts";
 import {
   type Carriers,
@@ -150,8 +150,7 @@ async function killLeftovers(job: LocalJob): Promise<boolean> {
 }
 
 async function readEnd(job: LocalJob): Promise<JobEnd | null> {
-  const path = job.layout.end(job.ref.attempt);
-  const text = await unlessCode(["ENOENT"], null, () => readFile(path, "utf8"));
+  const text = await readSmall(job.layout, job.layout.end(job.ref.attempt));
   return text === null ? null : JobEnd.parse(JSON.parse(text));
 }
 

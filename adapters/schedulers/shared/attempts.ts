@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { z } from "zod";
 import type { JobSpec } from "../../../src/domain/adapter.ts";
 import { unlessCode } from "./atomic-file.ts";
@@ -7,6 +7,7 @@ import { readClaim, takeClaim } from "./claim.ts";
 import { parseGlobs } from "./globs.ts";
 import { ensureBareDirectory } from "./job-directory.ts";
 import type { JobLayout } from "./job-layout.ts";
+import { readSmall } from "./read-small.ts";
 
 /** `attempt.<n>` of any scheduler: says that the attempt was accepted, and what its job was given. */
 export const AttemptRecord = z.object({
@@ -22,7 +23,7 @@ export async function readAttemptAs<T>(
   attempt: number,
   schema: z.ZodType<T>,
 ): Promise<T | null> {
-  const text = await unlessCode(["ENOENT", "ENOTDIR"], null, () => readFile(layout.attempt(attempt), "utf8"));
+  const text = await readSmall(layout, layout.attempt(attempt));
   return text === null ? null : schema.parse(JSON.parse(text));
 }
 

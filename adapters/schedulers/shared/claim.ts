@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { unlessCode, writeOnce } from "./atomic-file.ts";
+import { writeOnce } from "./atomic-file.ts";
 import type { JobLayout } from "./job-layout.ts";
+import { readSmall } from "./read-small.ts";
 
 /**
  * Who holds `claim.<attempt>`: a job (its identity as the wrapper wrote it), or we ourselves, so that the attempt never
@@ -12,7 +12,7 @@ export type Claim =
 
 /** Null when nobody holds it. */
 export async function readClaim(layout: JobLayout, attempt: number): Promise<Claim | null> {
-  const text = await unlessCode(["ENOENT", "ENOTDIR"], null, () => readFile(layout.claim(attempt), "utf8"));
+  const text = await readSmall(layout, layout.claim(attempt));
   if (text === null) return null;
   const [, kind, atMs] = /^(seized|cancelled):(\d+)$/.exec(text.trim()) ?? [];
   if (kind === "seized" || kind === "cancelled") return { kind, atMs: Number(atMs) };

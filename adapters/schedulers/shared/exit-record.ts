@@ -1,8 +1,9 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { z } from "zod";
 import type { JobEnd } from "../../../src/domain/adapter.ts";
 import { unlessCode } from "./atomic-file.ts";
 import type { JobLayout } from "./job-layout.ts";
+import { readSmall } from "./read-small.ts";
 
 /** Records of wrappers that were told no count lack it: then the life's own number is the count. */
 const requeues = z.number().int().nonnegative().optional();
@@ -83,7 +84,7 @@ export async function readNewestLife(layout: JobLayout, identity: string): Promi
     .map(Number)
     .sort((a, b) => b - a);
   for (const life of lives) {
-    const record = await readRecord(layout.life(life), parseLifeRecord);
+    const record = await readRecord(layout, layout.life(life), parseLifeRecord);
     if (record?.identity === identity) return record;
   }
   return null;
@@ -91,19 +92,22 @@ export async function readNewestLife(layout: JobLayout, identity: string): Promi
 
 /** What life `life` says of itself; null while it says nothing, `missing` when there was no such life. */
 export async function readLife(layout: JobLayout, life: number): Promise<LifeRecord | null | "missing"> {
-  const path = layout.life(life);
-  const text = await unlessCode(["ENOENT", "ENOTDIR"], null, () => readFile(path, "utf8"));
+  const text = await readSmall(layout, layout.life(life));
   return text === null ? "missing" : parseLifeRecord(text);
 }
 
 /** The exit record of that life, or null while there is none. A record of another job or life is no witness. */
 export async function readExit(layout: JobLayout, life: LifeRecord): Promise<ExitRecord | null> {
-  const record = await readRecord(layout.exit(life.life), parseExitRecord);
+  const record = await readRecord(layout, layout.exit(life.life), parseExitRecord);
   return record?.identity === life.identity && record.life === life.life ? record : null;
 }
 
-async function readRecord<T>(path: string, parse: (text: string) => T | null): Promise<T | null> {
-  const text = await unlessCode(["ENOENT", "ENOTDIR"], null, () => readFile(path, "utf8"));
+async function readRecord<T>(
+  layout: JobLayout,
+  path: string,
+  parse: (text: string) => T | null,
+): Promise<T | null> {
+  const text = await readSmall(layout, path);
   return text === null ? null : parse(text);
 }
 

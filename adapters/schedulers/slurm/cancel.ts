@@ -1,5 +1,6 @@
 import type { JobRef } from "../../../src/domain/adapter.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
+import { NO_ROOM, unlessCode } from "../shared/atomic-file.ts";
 import { readClaim, takeClaim } from "../shared/claim.ts";
 import { exists, isJobDirectory } from "../shared/job-directory.ts";
 import { inParallel } from "../shared/until-aborted.ts";
@@ -48,13 +49,20 @@ export async function stopJobs(
     const look = seen.get(ref.id);
     if (job === null || look === undefined) return "not_found";
     if (look.kind === "ended") return "already_ended";
-    if (look.kind === "unknown") return look.gone ? withdraw(room, job) : "not_found";
-    if (look.kind === "queued" || look.kind === "held") await withdrawWaiting(room, job);
+    // One directory that bars us must not keep the others' jobs from being stopped.
+    if (look.kind === "unknown")
+      return look.gone ? unlessBarred("not_found", () => withdraw(room, job)) : "not_found";
+    if (look.kind === "queued" || look.kind === "held")
+      await unlessBarred(undefined, () => withdrawWaiting(room, job));
     asked.push({ ref, id: watch.holders.get(`${ref.mark}.${ref.attempt}.${ref.id}`) ?? ref.id });
     return "asked";
   });
   await send(room, stops, asked, signal);
   return answers;
+}
+
+function unlessBarred<T, U>(otherwise: U, work: () => Promise<T>): Promise<T | U> {
+  return unlessCode(["EACCES", "EPERM", ...NO_ROOM], otherwise, work);
 }
 
 /** Slurm does not know it: it may be a job whose submit is still on its way. */

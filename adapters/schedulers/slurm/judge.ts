@@ -1,4 +1,5 @@
 import type { JobEnd, Observation } from "../../../src/domain/adapter.ts";
+import { errorCode } from "../shared/atomic-file.ts";
 import { AttemptRecord, readAttemptAs } from "../shared/attempts.ts";
 import { type Claim, readClaim } from "../shared/claim.ts";
 import { type ExitRecord, readExit, readNewestLife } from "../shared/exit-record.ts";
@@ -129,7 +130,10 @@ async function judgeRecord(
 ): Promise<Judgement> {
   if (account.kind !== "off" && room.now() - exit.endedAtMs < FILE_DELAY_MS)
     return unknown("it has ended, and accounting is still to say how", false);
-  const attempt = await readAttemptAs(job.layout, job.ref.attempt, AttemptRecord);
+  const attempt = await readAttemptAs(job.layout, job.ref.attempt, AttemptRecord).catch((error: unknown) => {
+    if (errorCode(error) !== null) throw error;
+    return null; // what the job made of that file is no reason not to believe its end
+  });
   const limits = {
     walltimeSeconds: attempt?.walltimeSeconds ?? Number.POSITIVE_INFINITY,
     cpus: attempt?.cpus ?? 1,

@@ -1,4 +1,5 @@
 import type { JobRef, Observation } from "../../../src/domain/adapter.ts";
+import { asBridgeError } from "../shared/atomic-file.ts";
 import { inParallel } from "../shared/until-aborted.ts";
 import type { Accounts } from "./account.ts";
 import { type Judgement, judgeAbsent, judgeEnded } from "./judge.ts";
@@ -74,7 +75,10 @@ async function look(
   }
   const account = await accountOf(room, watch, { open, queue }, signal);
   const judged = await inParallel(open, WIDTH, ({ target, row }) =>
-    row === null ? judgeAbsent(room, target, { account, whole: queue.whole }) : judgeEnded(room, target, row),
+    (row === null
+      ? judgeAbsent(room, target, { account, whole: queue.whole })
+      : judgeEnded(room, target, row)
+    ).catch((error: unknown) => unreadable(room, error)),
   );
   const moved: Target[] = [];
   for (const [index, { target }] of open.entries()) {
@@ -87,6 +91,13 @@ async function look(
     } else answers.set(target.ref.id, judgement);
   }
   return moved;
+}
+
+/** A job that barred its own directory, or wrote nonsense there, keeps nobody else from an answer. */
+function unreadable(room: SlurmRoom, error: unknown): Observation {
+  const doing = "reading what the job's directory says";
+  const { message } = asBridgeError(error, { fault: "unreadable", target: room.target, doing });
+  return { kind: "unknown", why: message, gone: false };
 }
 
 /** What a job is doing; null when it is over. */
