@@ -13,6 +13,7 @@ import { benchGet } from "./get.ts";
 import { benchIdle } from "./idle.ts";
 import { benchLines } from "./lines.ts";
 import { type Figure, holds, printFigures } from "./report.ts";
+import { benchSlurm } from "./slurm.ts";
 import { openStoreOn } from "./store.ts";
 import { benchStreams } from "./stream.ts";
 
@@ -39,6 +40,7 @@ try {
   await redis.stop();
 }
 report([benchLines(), await benchIdle()]);
+report(await benchSlurm());
 process.exit(figures.every(holds) ? 0 : 1);
 
 function report(more: readonly Figure[]): void {

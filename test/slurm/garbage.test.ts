@@ -79,6 +79,7 @@ const openFronted = () =>
   });
 const ONCE = { requeue: false };
 const HANG = scriptSpec("while :; do sleep 0.1; done\n", { options: ONCE });
+const HELD = scriptSpec("true\n", { options: { extra: ["--hold"] } });
 
 /** What the adapter answers, or the fault that it throws. Nothing else may come out. */
 async function tried<T>(work: Promise<T>): Promise<T | BridgeError> {
@@ -93,7 +94,7 @@ async function tried<T>(work: Promise<T>): Promise<T | BridgeError> {
 test("no garbage of squeue and sacct ends a job, and the first right answer is believed", async () => {
   const send = (spec: typeof HANG) => submitted(plain, { mark: markOf("test"), attempt: 1, spec });
   const running = await send(HANG);
-  const held = await send(scriptSpec("true\n", { options: { extra: ["--hold"] } }));
+  const held = await send(HELD);
   const failed = await send(scriptSpec("exit 3\n", { options: ONCE }));
   await until(plain, running, "running", 20_000);
   await until(plain, failed, "ended", 20_000);
@@ -124,7 +125,7 @@ test("no garbage of squeue and sacct ends a job, and the first right answer is b
 
 test.each(BAD)("an answer of sbatch %s leaves one job, and it is found", async (mode) => {
   const adapter = openFronted();
-  const request = { mark: markOf("test"), attempt: 1, spec: HANG };
+  const request = { mark: markOf("test"), attempt: 1, spec: HELD };
   // What the configuration says is known by then, as it is to a server that has run for a while.
   await adapter.submit({ ...request, mark: markOf("test") }, NEVER);
   fronts.set(mode);
@@ -143,7 +144,16 @@ test.each(BAD)("an answer of sbatch %s leaves one job, and it is found", async (
   await adapter.close();
 });
 
-test.each(BAD)("a cancel amid answers %s never says that the job has ended", async (mode) => {
+/** A cancel looks first, and what it sees then is what the tests above have seen. */
+const AMID: readonly Mode[] = [
+  "without its last lines",
+  "without any line",
+  "as a web page",
+  "with a failure",
+  "too late",
+];
+
+test.each(AMID)("a cancel amid answers %s never says that the job has ended", async (mode) => {
   const adapter = openFronted();
   const job = await submitted(plain, { mark: markOf("test"), attempt: 1, spec: HANG });
   fronts.set(mode);
@@ -175,12 +185,14 @@ test("tasks come through ten seconds of every garbage, and each script runs once
     for (const [index, mode] of BAD.entries()) {
       fronts.set(mode);
       if (index % 3 === 0) ids.push(await world.start("count", { n: index / 4 }));
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      await new Promise((resolve) => setTimeout(resolve, 400));
     }
     for (const id of ids) expect((await world.record(id)).outcome).toBeNull();
     fronts.set("fine");
     for (const id of ids)
-      expect((await world.outcome(id, 60_000)).outcome).toMatchObject({ kind: "failed", exitCode: 4 });
+      expect((await world.outcome(id, 60_000)).outcome, JSON.stringify(await world.record(id))).toMatchObject(
+        { kind: "failed", exitCode: 4 },
+      );
   } finally {
     fronts.set("fine");
     await world.stop();

@@ -122,30 +122,29 @@ describe("a request that is taken and can never run says why, and waits", () => 
   }
 });
 
-if (cluster.hasAccounting)
-  test.each(["capped", "tiny"])(
-    "a limit on jobs in the queue is waited out, not refused: %s",
-    async (tool) => {
-      const ids = [await world.start(tool), await world.start(tool)];
-      for (const id of ids) await world.batchJob(id);
-      const third = await world.start(tool);
-      await world.says(
-        third,
-        /^being submitted to cluster \(.*Slurm takes no more jobs just now: \w+MaxSubmitJob/,
-      );
-      writeFileSync(join(dir, tool), "");
-      for (const id of [...ids, third]) {
-        const { outcome } = await world.outcome(id, 40_000);
-        expect(outcome).toMatchObject({ kind: "succeeded", ok: true });
-      }
-    },
-    60_000,
-  );
-
 const NASTY = `-rf it's "quoted" $(touch pwned) \`touch pwned\` \${HOME} \\n %s\n\n#!x;&|<>*~!\t\x1b[2Jñ ﷽ 🜁 \u2028 --partition=closed`;
 
 /** At once, since each of them waits for a job. */
-describe.concurrent("what the job is told, and what it tells", () => {
+describe.concurrent("what a job waits for, is told and tells", () => {
+  if (cluster.hasAccounting)
+    test.each(["capped", "tiny"])(
+      "a limit on jobs in the queue is waited out, not refused: %s",
+      async (tool) => {
+        const ids = [await world.start(tool), await world.start(tool)];
+        for (const id of ids) await world.batchJob(id);
+        const third = await world.start(tool);
+        await world.says(
+          third,
+          /^being submitted to cluster \(.*Slurm takes no more jobs just now: \w+MaxSubmitJob/,
+        );
+        writeFileSync(join(dir, tool), "");
+        for (const id of [...ids, third]) {
+          const { outcome } = await world.outcome(id, 40_000);
+          expect(outcome).toMatchObject({ kind: "succeeded", ok: true });
+        }
+      },
+      60_000,
+    );
   test.each([
     ["quotes, newlines, $(), backticks, control and non-ASCII characters", NASTY],
     ["an option of sbatch", "--partition=nowhere"],

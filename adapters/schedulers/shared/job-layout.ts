@@ -3,27 +3,67 @@ import { join } from "node:path";
 import type { LogSource } from "../../../src/domain/adapter.ts";
 import { WRAPPER_FILES } from "./wrapper-names.ts";
 
-/** Where the parts of one job lie: `<workdir>/<mark>/`, with `.tailrace/` ours and `work/` the script's. */
-export type JobLayout = {
+/**
+ * Where the parts of one job lie: `<workdir>/<mark>/`, with `.tailrace/` ours and `work/` the script's. Names are made when
+ * they are asked for: one look at a queue makes thousands of these, and needs few.
+ */
+export class JobLayout {
   readonly root: string;
-  readonly own: string;
-  readonly work: string;
-  readonly wrapper: string;
-  readonly spec: string;
-  readonly cancel: string;
-  readonly swept: string;
-  readonly closed: string;
-  readonly input: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  get own(): string {
+    return `${this.root}/.tailrace`;
+  }
+  get work(): string {
+    return `${this.root}/work`;
+  }
+  get wrapper(): string {
+    return `${this.own}/wrapper`;
+  }
+  get spec(): string {
+    return `${this.own}/spec.json`;
+  }
+  get cancel(): string {
+    return `${this.own}/cancel`;
+  }
+  get swept(): string {
+    return `${this.own}/swept`;
+  }
+  get closed(): string {
+    return `${this.own}/${WRAPPER_FILES.closed}`;
+  }
+  get input(): string {
+    return `${this.own}/input`;
+  }
   /** Where Slurm writes what the batch script says before it becomes the wrapper. */
-  readonly slurmOut: string;
-  attempt(attempt: number): string;
-  claim(attempt: number): string;
-  problem(attempt: number): string;
-  end(attempt: number): string;
-  life(life: number): string;
-  exit(life: number): string;
-  log(source: LogSource): string;
-};
+  get slurmOut(): string {
+    return `${this.own}/slurm.out`;
+  }
+  attempt(attempt: number): string {
+    return `${this.own}/attempt.${attempt}`;
+  }
+  claim(attempt: number): string {
+    return `${this.own}/${WRAPPER_FILES.claim(attempt)}`;
+  }
+  problem(attempt: number): string {
+    return `${this.own}/problem.${attempt}`;
+  }
+  end(attempt: number): string {
+    return `${this.own}/end.${attempt}.json`;
+  }
+  life(life: number): string {
+    return `${this.own}/${WRAPPER_FILES.life(life)}`;
+  }
+  exit(life: number): string {
+    return `${this.own}/${WRAPPER_FILES.exit(life)}`;
+  }
+  log(source: LogSource): string {
+    return `${this.own}/${source}`;
+  }
+}
 
 /** `mark` must have passed `markTail`. */
 export function jobLayout(workdir: string, mark: string): JobLayout {
@@ -31,26 +71,7 @@ export function jobLayout(workdir: string, mark: string): JobLayout {
 }
 
 export function layoutAt(root: string): JobLayout {
-  const own = join(root, ".tailrace");
-  return {
-    root,
-    own,
-    work: join(root, "work"),
-    wrapper: join(own, "wrapper"),
-    spec: join(own, "spec.json"),
-    cancel: join(own, "cancel"),
-    swept: join(own, "swept"),
-    closed: join(own, WRAPPER_FILES.closed),
-    input: join(own, "input"),
-    slurmOut: join(own, "slurm.out"),
-    attempt: (attempt) => join(own, `attempt.${attempt}`),
-    claim: (attempt) => join(own, WRAPPER_FILES.claim(attempt)),
-    problem: (attempt) => join(own, `problem.${attempt}`),
-    end: (attempt) => join(own, `end.${attempt}.json`),
-    life: (life) => join(own, WRAPPER_FILES.life(life)),
-    exit: (life) => join(own, WRAPPER_FILES.exit(life)),
-    log: (source) => join(own, source),
-  };
+  return new JobLayout(root);
 }
 
 /**
