@@ -40,12 +40,12 @@ type Carrier = {
 
 /**
  * True for a batch job that carries the mark and runs under a user of ours. An id alone proves nothing: a controller
- * that crashed gives ids out again. Its owner may have renamed the job, so the comment counts too. A job of another work
- * directory is another server's, or that of a directory which was wiped: it can never run what we wrote.
+ * that crashed gives ids out again. Where its work directory is told, that alone decides: name and comment may have been
+ * changed by its owner or an administrator, and a job of another directory can never run what we wrote.
  */
 export function carriesMark(room: SlurmRoom, row: Carrier, mark: string): boolean {
   if (!room.users.names.includes(row.user)) return false;
-  if (row.workDir != null && row.workDir !== jobLayout(room.workdir, mark).work) return false;
+  if (row.workDir != null) return row.workDir === jobLayout(room.workdir, mark).work;
   return row.name === mark || (row.comment ?? "").startsWith(commentOf(mark, 0).slice(0, -1));
 }
 
