@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FrontDesk, type FrontDeskOptions, startFrontDesk } from "../../support/front-desk.ts";
-import { sawNothing, sawQueued, sawRunning, submitted } from "../../support/records.ts";
+import { sawGone, sawQueued, sawRunning, submitted } from "../../support/records.ts";
 import { readSse, type Sse } from "../../support/sse.ts";
 
 let desk: FrontDesk;
@@ -132,7 +132,7 @@ test("S3 many clients that come at any moment each see every event once and in o
     reading.push(open({ taskId, after: 1 }).then((stream) => stream.all()));
     await desk.append(taskId, manyEvents(50));
   }
-  await desk.tell(taskId, sawNothing, { kind: "lost", why: "for the test" });
+  await desk.tell(taskId, sawGone, { kind: "lost", why: "for the test" });
   const newest = 4 + 12 * 50;
   for (const [index, messages] of (await Promise.all(reading)).entries()) {
     const from = index % 2 === 0 ? 0 : 2;
@@ -185,7 +185,7 @@ test("S8 a reader that takes nothing is closed, and resumes with its cursor", as
   await start({ sse: { drainMs: 100 } });
   const taskId = await running();
   for (let batch = 0; batch < 40; batch += 1) await desk.append(taskId, manyEvents(60, 4000));
-  await desk.tell(taskId, sawNothing, { kind: "lost", why: "for the test" });
+  await desk.tell(taskId, sawGone, { kind: "lost", why: "for the test" });
   const stream = await open({ taskId });
   const first = await stream.next();
   expect(first).toMatchObject({ params: { seq: 0 } });

@@ -3,15 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_FINDINGS } from "../../../src/domain/findings.ts";
 import { concludeOutcome, outcomeWithoutJob } from "../../../src/domain/outcome.ts";
 import { type FrontDesk, startFrontDesk, toolOf } from "../../support/front-desk.ts";
-import {
-  jobEnd,
-  RESULT,
-  sawEnd,
-  sawNothing,
-  sawQueued,
-  sawRunning,
-  submitted,
-} from "../../support/records.ts";
+import { jobEnd, RESULT, sawEnd, sawGone, sawQueued, sawRunning, submitted } from "../../support/records.ts";
 
 let desk: FrontDesk;
 beforeAll(async () => {
@@ -211,7 +203,7 @@ describe("what a task looks like", () => {
 
   test("T5 a lost job is the only failure, with a JSON-RPC error and no result", async () => {
     const taskId = await running();
-    await desk.tell(taskId, sawNothing, { kind: "lost", why: "no witness for an hour" });
+    await desk.tell(taskId, sawGone, { kind: "lost", why: "no witness for an hour" });
     const result = await get(taskId);
     expect(GetTaskResultV2Schema.parse(result)).toMatchObject({ status: "failed", error: { code: -32603 } });
     expect(result["statusMessage"]).toMatch(/^lost: .*no witness for an hour/);
