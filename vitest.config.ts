@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { clusterProblem } from "./test/support/slurm/named-conf.ts";
 
-const COMMON = { testTimeout: 30_000, hookTimeout: 30_000, pool: "forks" } as const;
+const COMMON = { testTimeout: 120_000, hookTimeout: 120_000, pool: "forks" } as const;
 
 const HERE = {
   test: { ...COMMON, name: "here", include: ["test/{unit,contract,integration,e2e}/**/*.test.ts"] },
