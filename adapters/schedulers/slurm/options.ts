@@ -48,7 +48,9 @@ export const SlurmOptions = z.strictObject({
   /** Takes the place of the --gres that `resources.gpus` makes. */
   gres: word.optional(),
   nodes: z
-    .union([count, z.string().regex(/^\d+(-\d+)?$/)], { error: "must be a number or a range like 2-4" })
+    .union([count, z.string().regex(/^\d+(-\d+)?$/, "must be a number or a range like 2-4")], {
+      error: "must be a number or a range like 2-4",
+    })
     .optional(),
   /** MPI ranks (--ntasks); each gets `resources.cpus`. */
   tasks: count.default(1),
