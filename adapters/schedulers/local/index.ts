@@ -2,7 +2,7 @@ import { access, mkdir, realpath } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Estimate, JobRef, JobSpec, SchedulerAdapter } from "../../../src/domain/adapter.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
-import { asBridgeError, unlessCode } from "../shared/atomic-file.ts";
+import { asBridgeError, SUBMITTING, unlessCode } from "../shared/atomic-file.ts";
 import { whyNever } from "../shared/attempts.ts";
 import { closeFor, collectFrom, deliverTo, readLogsOf } from "../shared/job-access.ts";
 import { removeUnfinished } from "../shared/job-directory.ts";
@@ -80,7 +80,7 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
     scheduler: "local",
     limits: LIMITS,
     submit: (request, signal) =>
-      call("submitting a job", signal, ({ room, line }) => submitJob({ room, line, request, signal, deps })),
+      call(SUBMITTING, signal, ({ room, line }) => submitJob({ room, line, request, signal, deps })),
     locate: (marks, signal) =>
       call("looking jobs up", signal, async ({ room, line }) => {
         await line.advance();

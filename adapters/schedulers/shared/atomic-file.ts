@@ -75,6 +75,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open: raise the limit (ulimit -n)",
 };
 
+/** What a submit is called in messages. */
+export const SUBMITTING = "submitting a job";
+
 /** A fault of the file system on the way to a target, in words. Faults that already are BridgeErrors stay. */
 export function asBridgeError(
   error: unknown,
@@ -84,7 +87,7 @@ export function asBridgeError(
   const code = errorCode(error);
   const said = error instanceof Error ? error.message : String(error);
   const why = code !== null && code in ADVICE ? `${ADVICE[code]} (${said})` : said;
-  const next = where.fault === "unreachable" ? "; nothing was started" : "";
+  const next = where.fault === "unreachable" && where.doing === SUBMITTING ? "; nothing was started" : "";
   return new BridgeError(
     where.fault,
     where.target,

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
 import { lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { JobSpec } from "../../../src/domain/adapter.ts";
@@ -81,7 +82,10 @@ async function createWhole(acceptance: Acceptance): Promise<boolean> {
 
 async function fill(layout: JobLayout, spec: JobSpec): Promise<void> {
   await unlessCode(["EEXIST"], undefined, () => mkdir(layout.work, { mode: 0o700 }));
-  await (await open(layout.log("messages"), "a", 0o600)).close();
+  // Where the directory is another user's already, a link of his is not followed.
+  const { O_CREAT, O_WRONLY, O_APPEND, O_NOFOLLOW } = constants;
+  const flags = O_CREAT | O_WRONLY | O_APPEND | O_NOFOLLOW;
+  await (await open(layout.log("messages"), flags, 0o600)).close();
   for (const file of jobFiles(spec)) await writeWhole(join(layout.own, file.name), file.text, file.mode);
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { SchedulerAdapter } from "../../../src/domain/adapter.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import { asBridgeError, unlessCode } from "../shared/atomic-file.ts";
+import { asBridgeError, SUBMITTING, unlessCode } from "../shared/atomic-file.ts";
 import { createCommandCounter } from "../shared/command-counter.ts";
 import type { CommandRunner } from "../shared/command-runner.ts";
 import { createGatherer } from "../shared/gather.ts";
@@ -114,8 +114,7 @@ export function createSlurmAdapter(config: SlurmConfig, deps: SlurmDeps): Schedu
       drainMs: DRAIN_MS,
       submitMs: config.target.submitTimeoutSeconds * 1000 + 10_000,
     },
-    submit: (request, signal) =>
-      call("submitting a job", signal, ({ room }) => submitJob(room, request, signal)),
+    submit: (request, signal) => call(SUBMITTING, signal, ({ room }) => submitJob(room, request, signal)),
     locate: (marks, signal) =>
       call("looking jobs up", signal, ({ room }) => locateMarks(room, marks, signal)),
     seize: (mark, attempt, signal) =>
