@@ -61,14 +61,18 @@ let dir: TestDirectory;
 let jobs: ReturnType<typeof slurmDirectory>;
 let fronts: ReturnType<typeof writeFronts>;
 let plain: SchedulerAdapter;
-beforeAll(() => {
+/** It knows the cluster's configuration, as a server that has run for a while does. */
+let fronted: SchedulerAdapter;
+beforeAll(async () => {
   dir = testDirectory();
   jobs = slurmDirectory();
   fronts = writeFronts(dir.path);
   plain = openSlurm(jobs.workdir);
+  fronted = openFronted();
+  await submitted(fronted, { mark: markOf("test"), attempt: 1, spec: HELD });
 });
 afterAll(async () => {
-  await plain.close();
+  for (const one of [plain, fronted]) await one.close();
   await cluster.run(["scancel", "--user=root"]);
   for (const one of [dir, jobs]) one.remove();
 });
@@ -124,10 +128,8 @@ test("no garbage of squeue and sacct ends a job, and the first right answer is b
 }, 60_000);
 
 test.each(BAD)("an answer of sbatch %s leaves one job, and it is found", async (mode) => {
-  const adapter = openFronted();
+  const adapter = fronted;
   const request = { mark: markOf("test"), attempt: 1, spec: HELD };
-  // What the configuration says is known by then, as it is to a server that has run for a while.
-  await adapter.submit({ ...request, mark: markOf("test") }, NEVER);
   fronts.set(mode);
   const first = await tried(adapter.submit(request, NEVER));
   fronts.set("fine");
@@ -141,7 +143,6 @@ test.each(BAD)("an answer of sbatch %s leaves one job, and it is found", async (
   const rows = await cluster.run(["squeue", "-h", `--name=${request.mark}`, "-o", "%i"]);
   expect(rows).toBe(`${job.id}\n`);
   await adapter.cancel(job, NEVER);
-  await adapter.close();
 });
 
 /** A cancel looks first, and what it sees then is what the tests above have seen. */

@@ -13,7 +13,7 @@ import { createRequest, sampleRecord } from "../support/store.ts";
 const MANY = 1_000;
 /** For minutes after they are cancelled they slow down every look of the tests that follow: fewer unless asked for. */
 const FOREIGN = Number(process.env["TAILRACE_ROUNDS"] ?? 1) >= 20 ? 10_000 : 2_000;
-const WINDOW_MS = 4_000;
+const WINDOW_MS = 3_000;
 
 let world: SlurmWorld;
 let adapter: SchedulerAdapter;
