@@ -69,7 +69,12 @@ async function noteObservation(deps: WorkerDeps, record: TaskRecord, looks: Look
   const after = await advance(deps, record, { kind: "observed", observation, atMs });
   if (after === null) return;
   if (hasEnded(after)) return retireJob(deps, after);
-  if (observation.kind === "unknown" && observation.gone) return considerLost(deps, after, looks);
+  if (isWorse(record, after)) return considerLost(deps, after, looks);
   const expiresAtMs = dueExtension(after, atMs);
   if (expiresAtMs !== null) await advance(deps, after, { kind: "ttl_extended", expiresAtMs, atMs });
+}
+
+/** True when this look was one more after which nobody is left to be asked. */
+function isWorse(before: TaskRecord, after: TaskRecord): boolean {
+  return (after.unseen?.gone?.looks ?? 0) > (before.unseen?.gone?.looks ?? 0);
 }

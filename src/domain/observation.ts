@@ -37,8 +37,9 @@ function ended(record: TaskRecord, fact: Observed, end: JobEnd): Step {
   if (end.requeues >= record.life) return applyEnd(record, fact.atMs, end);
   // A claim that was taken away from the job shuts out every life, whether it says which or not.
   if (end.witness === "claim") return applyEnd(record, fact.atMs, { ...end, requeues: record.life });
-  // Accounting can lag behind a requeue. What it says of an older life is no witness of the present one.
-  return unseen(record, fact, { why: "only the end of an earlier run is known", gone: false });
+  // Accounting can lag behind a requeue: what it says of an older life is no witness of the present one. Should nobody
+  // ever know more, the present one is gone.
+  return unseen(record, fact, { why: "only the end of an earlier run is known", gone: true });
 }
 
 function unseen(

@@ -57,7 +57,7 @@ export async function startBench(): Promise<Bench> {
           clock: () => performance.now(),
           gatherMs: 5,
         }),
-        tuning: Tuning.parse({ ...QUICK, submitTimeoutMs: 300, leaseMarginMs: 100, ...tuning }),
+        tuning: Tuning.parse({ ...QUICK, submitTimeoutMs: 2_000, leaseMarginMs: 100, ...tuning }),
         log: pino({ level: "silent" }),
       };
     },

@@ -127,8 +127,13 @@ test("only looks after which nobody is left to be asked count towards a loss; ot
   });
   const end = tell(record, sawEnd({ requeues: 0, settled: false }));
   expect(end.record.unseen).toBeNull();
-  const lagging = tell(tell(running, sawRequeued, sawGone).record, sawEnd({ requeues: 0 }));
-  expect(lagging.record.unseen).toMatchObject({ looks: 2, gone: { looks: 1 } });
+});
+
+test("a life that nobody knows beyond the end of the one before is lost in time, and never ended by that end", () => {
+  const lagging = tell(tell(running, sawRequeued, sawGone).record, sawEnd({ requeues: 0 })).record;
+  expect(lagging).toMatchObject({ phase: "queued", end: null, unseen: { looks: 2, gone: { looks: 2 } } });
+  const { record } = tell(lagging, { kind: "lost", why: "nobody knows it" });
+  expect(record).toMatchObject({ phase: "ended", outcome: { kind: "lost" } });
 });
 
 test("a record from before it told gone looks apart begins to count them anew", () => {
