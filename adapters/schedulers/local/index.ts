@@ -1,14 +1,13 @@
 import { access, mkdir, realpath } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Estimate, JobRef, JobSpec, SchedulerAdapter } from "../../../src/domain/adapter.ts";
-import { BridgeError } from "../../../src/domain/errors.ts";
 import { asBridgeError, SUBMITTING, unlessCode } from "../shared/atomic-file.ts";
 import { whyNever } from "../shared/attempts.ts";
+import { createGate } from "../shared/gate.ts";
 import { closeFor, collectFrom, deliverTo, readLogsOf } from "../shared/job-access.ts";
 import { removeUnfinished } from "../shared/job-directory.ts";
 import type { JobLayout } from "../shared/job-layout.ts";
-import { INSTANCE } from "../shared/mark.ts";
-import { inParallel, untilAborted } from "../shared/until-aborted.ts";
+import { inParallel } from "../shared/until-aborted.ts";
 import { checkMachine } from "./check.ts";
 import { hasFreeSlot } from "./launch.ts";
 import { createLine, type Line } from "./line.ts";
@@ -42,39 +41,12 @@ type Opened = { readonly room: LocalRoom; readonly line: Line };
  * is called next. `resources.memoryMib` and `gpus` are not enforced.
  */
 export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): SchedulerAdapter {
-  if (!INSTANCE.test(config.instance))
-    throw new Error(
-      `the instance ${JSON.stringify(config.instance)} must be 1 to 20 letters, digits and inner hyphens`,
-    );
-  const target = config.name;
-  let opening: Promise<Opened> | null = null;
-  let isClosed = false;
-
-  const open = () => {
-    opening ??= openRoom(config, deps).catch((error: unknown) => {
-      opening = null;
-      throw error;
-    });
-    return opening;
-  };
-  const call = async <T>(
-    doing: string,
-    signal: AbortSignal,
-    work: (opened: Opened) => Promise<T>,
-  ): Promise<T> => {
-    if (isClosed)
-      throw new BridgeError("unreachable", target, `${doing} on target ${target}: the adapter is closed`);
-    try {
-      return await untilAborted(signal, async () => {
-        const opened = await open();
-        await assertPresent(opened.room);
-        return work(opened);
-      });
-    } catch (error) {
-      if (signal.aborted) throw error;
-      throw asBridgeError(error, { fault: "unreachable", target, doing });
-    }
-  };
+  const { call, close } = createGate({
+    target: config.name,
+    instance: config.instance,
+    open: () => openRoom(config, deps),
+    assertPresent: ({ room }: Opened) => access(slotDirectory(room)),
+  });
 
   return {
     scheduler: "local",
@@ -97,7 +69,8 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
           if (job === null) return { kind: "unknown" as const, why: "not a job of this target", gone: false };
           return observeJob(room, job, line).catch((error: unknown) => ({
             kind: "unknown" as const,
-            why: asBridgeError(error, { fault: "unreadable", target, doing: "observing a job" }).message,
+            why: asBridgeError(error, { fault: "unreadable", target: config.name, doing: "observing a job" })
+              .message,
             gone: false,
           }));
         });
@@ -128,8 +101,7 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
     usage: () => ({ lastMinute: 0, total: {} }),
     check: (signal) => call("checking", signal, ({ room }) => checkMachine(room, signal)),
     close: async () => {
-      isClosed = true;
-      const opened = await opening?.catch(() => null);
+      const opened = await close();
       await opened?.line.settle();
     },
   };
@@ -137,11 +109,6 @@ export function createLocalAdapter(config: LocalConfig, deps: LocalDeps): Schedu
 
 function layoutOf(room: LocalRoom, ref: JobRef): JobLayout | null {
   return findJob(room, ref)?.layout ?? null;
-}
-
-/** A workdir that was unmounted or moved away looks empty: that must not read as "no such job". */
-async function assertPresent(room: LocalRoom): Promise<void> {
-  await access(slotDirectory(room));
 }
 
 async function estimate(room: LocalRoom, spec: JobSpec, signal: AbortSignal): Promise<Estimate> {

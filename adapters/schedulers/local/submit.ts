@@ -1,11 +1,10 @@
 import type { JobRef, SubmitAnswer, SubmitRequest } from "../../../src/domain/adapter.ts";
-import { BridgeError } from "../../../src/domain/errors.ts";
 import { asBridgeError } from "../shared/atomic-file.ts";
 import { giveUpEarlier, listAttempts, whyNever } from "../shared/attempts.ts";
 import { readClaim, takeClaim } from "../shared/claim.ts";
 import { acceptAttempt, ensureBareDirectory, isJobDirectory } from "../shared/job-directory.ts";
-import { type JobLayout, jobLayout } from "../shared/job-layout.ts";
-import { markTail } from "../shared/mark.ts";
+import type { JobLayout } from "../shared/job-layout.ts";
+import { layoutOf } from "../shared/mark.ts";
 import type { Line } from "./line.ts";
 import { type AttemptRecord, type LocalDeps, type LocalRoom, readAttempt, refOf } from "./room.ts";
 
@@ -84,14 +83,4 @@ export async function seizeAttempt(
   const record = await readAttempt(layout, attempt);
   if (record !== null) await line.remove(mark, record);
   return "seized";
-}
-
-function layoutOf(room: LocalRoom, mark: string): JobLayout {
-  if (markTail(mark, room.instance) === null)
-    throw new BridgeError(
-      "unreachable",
-      room.target,
-      `${JSON.stringify(mark.slice(0, 80))} is not a mark of instance ${room.instance}; nothing was started`,
-    );
-  return jobLayout(room.workdir, mark);
 }

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import type { SchedulerAdapter } from "../../../src/domain/adapter.ts";
 import { BridgeError } from "../../../src/domain/errors.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import { asBridgeError, SUBMITTING, unlessCode } from "../shared/atomic-file.ts";
+import { SUBMITTING, unlessCode } from "../shared/atomic-file.ts";
 import { createCommandCounter } from "../shared/command-counter.ts";
 import type { CommandRunner } from "../shared/command-runner.ts";
+import { createGate } from "../shared/gate.ts";
 import { createGatherer } from "../shared/gather.ts";
 import { closeFor, collectFrom, readLogsOf } from "../shared/job-access.ts";
 import { removeUnfinished } from "../shared/job-directory.ts";
-import { INSTANCE } from "../shared/mark.ts";
-import { inParallel, untilAborted } from "../shared/until-aborted.ts";
+import { inParallel } from "../shared/until-aborted.ts";
 import { createAccounts } from "./account.ts";
 import { knownAnswer, type Stops, stopJobs } from "./cancel.ts";
 import { checkCluster } from "./check.ts";
@@ -64,42 +64,15 @@ type Opened = { readonly room: SlurmRoom; readonly watch: Watch };
  * number of processes may hold an adapter on one workdir, and none is needed for a job to go on.
  */
 export function createSlurmAdapter(config: SlurmConfig, deps: SlurmDeps): SchedulerAdapter {
-  if (!INSTANCE.test(config.instance))
-    throw new Error(
-      `the instance ${JSON.stringify(config.instance)} must be 1 to 20 letters, digits and inner hyphens`,
-    );
-  const target = config.name;
   const pace = createPace(config.target.pollSeconds * 1000, deps.random);
   const counter = createCommandCounter(deps.now);
   const stops: Stops = new Map();
-  const closing = new AbortController();
-  let opening: Promise<Opened> | null = null;
-
-  const opened = () => {
-    opening ??= openRoom(config, deps, { pace, counter }).catch((error: unknown) => {
-      opening = null;
-      throw error;
-    });
-    return opening;
-  };
-  const call = async <T>(
-    doing: string,
-    signal: AbortSignal,
-    work: (opened: Opened, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> => {
-    if (closing.signal.aborted)
-      throw new BridgeError("unreachable", target, `${doing} on target ${target}: the adapter is closed`);
-    try {
-      return await untilAborted(signal, async () => {
-        const parts = await opened();
-        await access(join(parts.room.workdir, SIGN));
-        return work(parts, signal);
-      });
-    } catch (error) {
-      if (signal.aborted) throw error;
-      throw asBridgeError(error, { fault: "unreachable", target, doing });
-    }
-  };
+  const { call, close } = createGate({
+    target: config.name,
+    instance: config.instance,
+    open: () => openRoom(config, deps, { pace, counter }),
+    assertPresent: ({ room }: Opened) => access(join(room.workdir, SIGN)),
+  });
   const stopGathered = createGatherer(GATHER_MS, MAX_STOPS, (refs: Parameters<typeof stopJobs>[2], signal) =>
     call("cancelling jobs", signal, ({ room, watch }) => stopJobs(room, { watch, stops }, refs, signal)),
   );
@@ -148,8 +121,7 @@ export function createSlurmAdapter(config: SlurmConfig, deps: SlurmDeps): Schedu
     usage: () => counter.usage(),
     check: (signal) => call("checking", signal, ({ room }) => checkCluster(room, config.defaults, signal)),
     close: async () => {
-      closing.abort();
-      await opening?.catch(() => null);
+      await close();
     },
   };
 }

@@ -1,5 +1,4 @@
 import type { JobRef } from "../../../src/domain/adapter.ts";
-import { BridgeError } from "../../../src/domain/errors.ts";
 import { unlessCode } from "../shared/atomic-file.ts";
 import { type JobLayout, jobLayout } from "../shared/job-layout.ts";
 import { markTail } from "../shared/mark.ts";
@@ -19,16 +18,6 @@ export function findJob(room: SlurmRoom, ref: JobRef): SlurmJob | null {
 /** Slurm gives out ids up to MaxJobId, 67,043,328 by default. */
 function isJobId(id: string): boolean {
   return /^[1-9]\d{0,9}$/.test(id);
-}
-
-export function layoutOf(room: SlurmRoom, mark: string): JobLayout {
-  if (markTail(mark, room.instance) === null)
-    throw new BridgeError(
-      "unreachable",
-      room.target,
-      `${JSON.stringify(mark.slice(0, 80))} is not a mark of instance ${room.instance}; nothing was started`,
-    );
-  return jobLayout(room.workdir, mark);
 }
 
 type Carrier = {

@@ -5,13 +5,13 @@ import { type AttemptRecord, giveUpEarlier, listAttempts, whyNever } from "../sh
 import { readClaim, takeClaim } from "../shared/claim.ts";
 import { acceptAttempt, ensureBareDirectory } from "../shared/job-directory.ts";
 import type { JobLayout } from "../shared/job-layout.ts";
+import { layoutOf } from "../shared/mark.ts";
 import { callSlurm } from "./ask-slurm.ts";
 import { batchScript, idOfIdentity } from "./batch-script.ts";
 import { submitArguments } from "./commands.ts";
 import { handOver } from "./hand-over.ts";
 import { locateMarks } from "./locate.ts";
 import { readOptions, type SlurmOptions } from "./options.ts";
-import { layoutOf } from "./places.ts";
 import type { SlurmRoom } from "./room.ts";
 import { readSubmit } from "./submit-answer.ts";
 import type { Account } from "./users.ts";
