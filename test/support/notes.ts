@@ -3,6 +3,9 @@ import { createCoalescer, newCoalescerState } from "../../adapters/solvers/coale
 import type { EventDraft } from "../../src/domain/event.ts";
 import type { Note } from "../../src/domain/translator.ts";
 
+/** Without the negative zero, which JSON does not know: the events of a run that was kept as JSON would differ by it. */
+const values = fc.double({ noNaN: true }).map((value) => value + 0);
+
 export type TimedNote = { readonly note: Note; readonly atMs: number };
 
 /** Residuals of a few fields, steps, warnings and notes that are never dropped, at a pace that changes; `n` counts them. */
@@ -10,7 +13,7 @@ export function anyTimedNotes(most = 400): fc.Arbitrary<TimedNote[]> {
   const note = fc.oneof(
     {
       weight: 12,
-      arbitrary: fc.tuple(fc.constantFrom("Ux", "Uy", "p"), fc.double({ noNaN: true })).map(residual),
+      arbitrary: fc.tuple(fc.constantFrom("Ux", "Uy", "p"), values).map(residual),
     },
     { weight: 3, arbitrary: fc.integer({ min: 0, max: 9_999 }).map(timestep) },
     { weight: 1, arbitrary: fc.constantFrom("a", "b", "c").map(warning) },

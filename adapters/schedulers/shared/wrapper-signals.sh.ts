@@ -38,6 +38,10 @@ tr_stop() {
 }
 tr_on() {
   tr_got=1 tr_late=$tr_reaped
+  tr_stamp
+  tr_noted=$((tr_noted + 1))
+  # Noted first: the script's answer may bring on the next signal, and some shells run its trap inside this one.
+  [ "$tr_noted" -gt 40 ] || tr_signals="$tr_signals,{\"name\":\"$1\",\"atMs\":$tr_at}"
   if [ -n "$tr_slurm" ]; then
     # A script that is gone may have gone of this very TERM, before this shell came to look.
     [ "$tr_rc" != 143 ] || tr_late=
@@ -46,9 +50,6 @@ tr_on() {
     kill -0 "$tr_pid" 2>/dev/null || tr_late=1
     tr_kill "$1"
   fi
-  tr_stamp
-  tr_noted=$((tr_noted + 1))
-  [ "$tr_noted" -gt 40 ] || tr_signals="$tr_signals,{\"name\":\"$1\",\"atMs\":$tr_at}"
   [ "$1" = TERM ] || return 0
   # Once the script has ended by itself, a stop came too late to be its cause.
   [ "$tr_term" != null ] || [ -n "$tr_late" ] || tr_term=$tr_at
