@@ -101,6 +101,20 @@ const LONG_WORDS: ReadonlyMap<string, string> = new Map([
  * "," or "+". A word that Slurm does not have, or a cut one, is never an end.
  */
 export function readState(state: string, reason: string): Reading {
+  // A thousand jobs in a queue show a handful of states and reasons.
+  const key = `${state}\n${reason}`;
+  const known = READINGS.get(key);
+  if (known !== undefined) return known;
+  if (READINGS.size >= MAX_READINGS) READINGS.clear();
+  const reading = toReading(state, reason);
+  READINGS.set(key, reading);
+  return reading;
+}
+
+const READINGS = new Map<string, Reading>();
+const MAX_READINGS = 1000;
+
+function toReading(state: string, reason: string): Reading {
   const text = state.trim();
   const by = /^CANCELLED by (\S+)$/.exec(text)?.[1];
   if (by !== undefined) return { kind: "ended", state: "CANCELLED", by };
